@@ -1,0 +1,1 @@
+//! Intervals, idle gaps with their causes, phases, diagnosis, plots and reports.

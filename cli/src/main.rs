@@ -1,0 +1,3 @@
+//! `cuzk`: the command line of the proving engine's tools.
+
+fn main() {}

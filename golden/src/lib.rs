@@ -1,0 +1,1 @@
+//! Golden timing snapshots, the statistics behind them, and the merge gate.

@@ -1,0 +1,1 @@
+//! Simulated VRAM, schedules, lifecycle checks, exploration and shrinking.
