@@ -1,1 +1,4 @@
-//! Intervals, idle gaps with their causes, phases, diagnosis, plots and reports.
+//! What a run did with its GPUs, and why they sat idle: intervals, idle gaps with their causes,
+//! phases, critical path, comparison of two runs, diagnosis, plots and reports.
+
+pub mod model;

@@ -1,1 +1,14 @@
-//! The trace language of a proving engine: typed events, grammar, reader, writer, span pairing, schedules.
+//! The trace language of a proving engine: typed events, grammar, reader, writer, span pairing,
+//! schedules.
+//!
+//! Data flow: bytes -> lines (`scan`) -> records ([`record`], made by `grammar`) -> runs
+//! ([`run`]) ; and back through `writer`. Findings of every tool are [`finding::Finding`]s.
+
+pub mod event;
+pub mod finding;
+pub mod record;
+pub mod run;
+pub mod timing;
+
+/// Version of the trace format that `TRACE_START` carries.
+pub const VERSION: u32 = 1;

@@ -1,0 +1,168 @@
+//! Finding codes: one list, from which the names, the parser and the documentation's table come.
+//! A code is never reused for another meaning.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident => $name:literal,)+) => {
+        /// What kind of thing was found.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Code {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The name in all outputs.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// What the code means, in a sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!($($doc),+),)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    #[doc = "An allocation fails; the finding's `cause` says the true reason."]
+    VramOom => "vram.oom",
+    #[doc = "A buffer outlives its last use, or the lock under which it was used."]
+    VramLateFree => "vram.late_free",
+    #[doc = "Never freed."]
+    VramLeak => "vram.leak",
+    #[doc = "Not freed on an error path."]
+    VramLeakOnError => "vram.leak_on_error",
+    #[doc = "Its owner died holding it."]
+    VramLeakOnPanic => "vram.leak_on_panic",
+    #[doc = "Freed twice."]
+    VramDoubleFree => "vram.double_free",
+    #[doc = "Used after it was freed."]
+    VramUseAfterFree => "vram.use_after_free",
+    #[doc = "Reused while work that reads it is still in flight."]
+    VramEarlyReuse => "vram.early_reuse",
+    #[doc = "A failed allocation that the schedule carried on past."]
+    VramSwallowedOom => "vram.swallowed_oom",
+    #[doc = "A success misread as a failure because of an older error."]
+    VramStaleError => "vram.stale_error",
+    #[doc = "A live buffer whose owner holds no lock while another worker allocates."]
+    VramUnowned => "vram.unowned",
+    #[doc = "Freed on a stream that nothing synchronises."]
+    VramFreeNeverRetired => "vram.free_never_retired",
+    #[doc = "A host range registered while it, or a part of it, is registered (712)."]
+    HostDoubleRegister => "host.double_register",
+    #[doc = "A host range unregistered that is not registered (713)."]
+    HostUnregisterUnknown => "host.unregister_unknown",
+    #[doc = "A registration that outlived the mapping it was made for."]
+    HostStaleRegistration => "host.stale_registration",
+    #[doc = "Two workers hold one device at once."]
+    LockTwoHolders => "lock.two_holders",
+    #[doc = "Locks taken in an order that can deadlock."]
+    LockOrder => "lock.order",
+    #[doc = "Acquired without a release, or released without an acquire."]
+    LockUnbalanced => "lock.unbalanced",
+    #[doc = "A CUDA call failed for a reason other than memory."]
+    CudaError => "cuda.error",
+    #[doc = "An error after which every later CUDA call of the process fails."]
+    CudaStickyError => "cuda.sticky_error",
+    #[doc = "A partition that was queued or picked up but never started."]
+    SchedNeverStarted => "sched.never_started",
+    #[doc = "A partition that was started and never ended."]
+    SchedNeverEnded => "sched.never_ended",
+    #[doc = "A partition that was synthesized and queued but never picked up."]
+    SchedNeverPicked => "sched.never_picked",
+    #[doc = "A partition or job that failed with its own reason."]
+    SchedFailed => "sched.failed",
+    #[doc = "The same partition of the same job, twice."]
+    SchedDuplicate => "sched.duplicate",
+    #[doc = "The log was cut, or the process was killed."]
+    RunTruncated => "run.truncated",
+    #[doc = "Failures that follow from an earlier one."]
+    RunCascade => "run.cascade",
+    #[doc = "Lines that another writer tore, repaired or lost."]
+    RunTornLines => "run.torn_lines",
+    #[doc = "No proof of the run was ever verified."]
+    RunNoVerification => "run.no_verification",
+    #[doc = "A phase that is slower than in the baseline."]
+    PerfPhaseRegression => "perf.phase_regression",
+    #[doc = "The GPU sat idle beyond the floor."]
+    PerfIdle => "perf.idle",
+    #[doc = "A CPU phase that concurrency inflates."]
+    PerfContention => "perf.contention",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A name that is no finding code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a finding code such as vram.oom, found {found:?}")]
+pub struct UnknownCode {
+    /// What stood there.
+    pub found: String,
+}
+
+impl FromStr for Code {
+    type Err = UnknownCode;
+
+    fn from_str(name: &str) -> Result<Self, UnknownCode> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.as_str() == name)
+            .ok_or_else(|| UnknownCode {
+                found: name.to_owned(),
+            })
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_parse_back() {
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+        for code in Code::ALL {
+            assert_eq!(code.as_str().parse::<Code>().as_ref(), Ok(code));
+            assert!(code.meaning().ends_with('.'), "{code} wants a sentence");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_says_what_was_found() {
+        let error = "vram.ooom".parse::<Code>().unwrap_err();
+        assert!(error.to_string().contains("vram.ooom"));
+    }
+}

@@ -1,0 +1,397 @@
+//! What the lines of one or more inputs mean together: daemon runs, jobs, partitions, prove
+//! calls, and which timing line belongs to which call.
+//!
+//! This is the model that replay, the analyzer, the gate and the command line read. It holds no
+//! text but job ids and trouble lines; everything else is numbers with line numbers, so that a
+//! million partitions fit into a few hundred bytes each. Times are microseconds since the run's
+//! epoch (`TIMELINE` offset 0); old dialects print milliseconds, so theirs end in three zeros.
+//!
+//! Building it is `run::assemble`; time intervals, idle causes and verdicts are not made here.
+
+use crate::finding::Confidence;
+use crate::timing::TimingWhat;
+
+/// All inputs of one question, read and put together.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// The inputs in the order given.
+    pub inputs: Vec<Input>,
+    /// Daemon runs, in order of input and line.
+    pub runs: Vec<Run>,
+}
+
+/// One input file.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    /// As the user named it.
+    pub path: String,
+    /// Size on disk (compressed, if it is).
+    pub file_bytes: u64,
+    /// Size after decompression.
+    pub bytes: u64,
+    /// Number of lines.
+    pub lines: u64,
+}
+
+/// A line of one of the inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineRef {
+    /// Index into [`Trace::inputs`].
+    pub input: u32,
+    /// 1-based line number in the decompressed input; 0 for "none".
+    pub line: u32,
+}
+
+/// One life of a daemon.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Position in [`Trace::runs`].
+    pub index: u32,
+    /// First line of the run.
+    pub first: LineRef,
+    /// Last line of the run.
+    pub last: LineRef,
+    /// Wall clock at offset 0, microseconds since 1970 UTC; known from our own header or from
+    /// stamps of neighbouring log lines.
+    pub epoch_unix_us: Option<i64>,
+    /// Which version of the engine wrote it.
+    pub dialect: Dialect,
+    /// What the log says of the machine and the configuration.
+    pub config: Config,
+    /// Jobs in order of first appearance.
+    pub jobs: Vec<Job>,
+    /// Partitions of all jobs, in order of first appearance.
+    pub tasks: Vec<Task>,
+    /// Prove calls, in order of `GPU_START`.
+    pub calls: Vec<Call>,
+    /// Timing lines, in file order.
+    pub marks: Vec<Mark>,
+    /// For each call, where its marks begin in [`Run::mark_order`]; one more entry than calls.
+    pub mark_starts: Vec<u32>,
+    /// Indices into [`Run::marks`], grouped by call.
+    pub mark_order: Vec<u32>,
+    /// Panics, CUDA errors, fallbacks, warnings: in file order.
+    pub troubles: Vec<Trouble>,
+    /// Memory, lock and synchronisation events of our own traces, in file order.
+    pub device_events: Vec<DeviceEvent>,
+    /// What the benchmark client printed about this run.
+    pub bench: Option<Bench>,
+    /// How the run ends.
+    pub end: RunEnd,
+    /// Largest time seen, microseconds.
+    pub last_us: i64,
+    /// Lines that other writers tore: repaired, and lost for good.
+    pub torn: Torn,
+}
+
+impl Run {
+    /// The timing lines of a call, in file order.
+    pub fn marks_of(&self, call: usize) -> impl Iterator<Item = &Mark> {
+        let bounds = self
+            .mark_starts
+            .get(call)
+            .zip(self.mark_starts.get(call + 1));
+        let range = bounds.map_or(0..0, |(from, to)| *from as usize..*to as usize);
+        let order = self.mark_order.get(range).unwrap_or_default();
+        order
+            .iter()
+            .filter_map(|index| self.marks.get(*index as usize))
+    }
+}
+
+/// Torn lines of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Torn {
+    /// Lines that were put together again.
+    pub repaired: Vec<LineRef>,
+    /// Fragments that nothing completes.
+    pub lost: Vec<LineRef>,
+}
+
+/// Which version of the engine wrote the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// `phase4` to `phase8`, `phase9-v0`, `phase9-v1`, `phase9-v2`, `phase9`, `phase9-fine`,
+    /// `phase11`, `phase12`, `cache`, `head`, `own`, or `unknown`.
+    pub name: &'static str,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The features that decide it.
+    pub why: String,
+}
+
+/// What the log says of machine and configuration; all optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// GPU ordinals seen, sorted.
+    pub gpus: Vec<u32>,
+    /// Number of GPU workers seen.
+    pub workers: u32,
+    /// `worker -> gpu` where the log says so, indexed by worker.
+    pub gpu_of_worker: Vec<Option<u32>>,
+    /// Domain size in elements.
+    pub domain: Option<u64>,
+    /// `lot_of_memory=`.
+    pub lot_of_memory: Option<bool>,
+    /// Device memory in bytes, from our own header.
+    pub vram_bytes: Option<u64>,
+    /// Free device memory at the first partition, MiB, as `prestage_vram` prints it.
+    pub free_mib: Option<u64>,
+    /// Device name.
+    pub device: Option<String>,
+    /// Build id.
+    pub build: Option<String>,
+    /// Further `key=value` pairs, sorted by key.
+    pub more: Vec<(String, String)>,
+}
+
+/// A moment that the log gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct At {
+    /// Microseconds since the run's epoch.
+    pub us: i64,
+    /// The line that says so.
+    pub line: LineRef,
+}
+
+/// One job.
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// Id as the client gave it.
+    pub id: String,
+    /// `porep-c2`, `snap-update`, `window-post`, `winning-post`, or as the log says.
+    pub kind: Option<String>,
+    /// Accepted by the scheduler.
+    pub submitted: Option<At>,
+    /// Proof assembled, or failure reported.
+    pub ended: Option<At>,
+    /// Whether the log says that it completed or failed.
+    pub outcome: JobOutcome,
+    /// The failure's own words.
+    pub error: Option<String>,
+    /// Indices into [`Run::tasks`], in order of first appearance.
+    pub tasks: Vec<u32>,
+    /// Number of partitions that the log announces, if it does.
+    pub partitions: Option<u32>,
+    /// A self-check of the whole proof, or `PROOF_OK`/`PROOF_BAD` with `partition=all`.
+    pub verified: Option<(bool, LineRef)>,
+}
+
+/// How a job ended, as far as the log says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobOutcome {
+    /// The log ends before the job does.
+    #[default]
+    Open,
+    /// Its proof was assembled, or all its partitions ended.
+    Completed,
+    /// It failed.
+    Failed,
+    /// The client or the operator cancelled it.
+    Cancelled,
+}
+
+/// One partition of a job on its way, or one monolithic proof.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    /// Index into [`Run::jobs`].
+    pub job: u32,
+    /// Partition; none for a monolithic proof.
+    pub partition: Option<u32>,
+    /// Worker that picked it up.
+    pub worker: Option<u32>,
+    /// GPU of that worker.
+    pub gpu: Option<u32>,
+    /// `SYNTH_START`.
+    pub synth_start: Option<At>,
+    /// `SYNTH_END`.
+    pub synth_end: Option<At>,
+    /// `synth_ms=`.
+    pub synth_ms: Option<u64>,
+    /// `CHAN_SEND` or `GPU_QUEUE`.
+    pub queued: Option<At>,
+    /// `GPU_PICKUP`.
+    pub pickup: Option<At>,
+    /// `GPU_START`.
+    pub gpu_start: Option<At>,
+    /// `GPU_END`.
+    pub gpu_end: Option<At>,
+    /// `gpu_ms=`.
+    pub gpu_ms: Option<u64>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The line of its own failure, if it has one.
+    pub failure: Option<LineRef>,
+    /// Its own `PROOF_OK` or `PROOF_BAD`.
+    pub verified: Option<bool>,
+    /// How often each of its events came once more than it may: a duplicate partition.
+    pub repeats: u32,
+}
+
+/// What became of a partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// `SYNTH_START` without an end: synthesis failed, or the log ends in it.
+    #[default]
+    Synthesizing,
+    /// Synthesized, not yet handed over.
+    Synthesized,
+    /// Handed over, never picked up.
+    Queued,
+    /// Picked up, never started, and no line says why.
+    PickedUp,
+    /// Started, never ended.
+    Proving,
+    /// Ended with success.
+    Completed,
+    /// Failed with its own reason.
+    Failed,
+    /// Skipped because its job had failed already.
+    Skipped,
+    /// Ended, but its job had failed already.
+    Discarded,
+}
+
+/// One prove call: from `GPU_START` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Index into [`Run::tasks`].
+    pub task: u32,
+    /// Worker.
+    pub worker: Option<u32>,
+    /// GPU.
+    pub gpu: Option<u32>,
+    /// How sure it is that the GPU-thread lines attributed to this call are its own.
+    pub confidence: Confidence,
+    /// Position in the order of the GPU's lock, from 0, where known.
+    pub lock_seq: Option<u32>,
+}
+
+/// One timing line with its owner and the time window it must have been printed in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// What it reports.
+    pub what: TimingWhat<'static>,
+    /// The line.
+    pub line: LineRef,
+    /// Index into [`Run::calls`]; none when no call can own it.
+    pub call: Option<u32>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// All calls that could own it when there are several, sorted, the chosen one included.
+    pub candidates: Vec<u32>,
+    /// Not printed before this time (microseconds since the epoch): the last time stamp at or
+    /// before its line, over all stamped lines; or its own `t_us`.
+    pub after_us: i64,
+    /// Not printed after this time: the first time stamp behind its line; or its own `t_us`.
+    pub before_us: i64,
+}
+
+/// A line of trouble: everything that the articles' `grep` sought, and what it missed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What kind.
+    pub kind: TroubleClass,
+    /// The line.
+    pub line: LineRef,
+    /// Time, where the line or its neighbours give one.
+    pub us: Option<i64>,
+    /// CUDA error code.
+    pub code: Option<i32>,
+    /// The line's telling text.
+    pub text: String,
+    /// Job, as an index into [`Run::jobs`].
+    pub job: Option<u32>,
+    /// Task, as an index into [`Run::tasks`].
+    pub task: Option<u32>,
+}
+
+/// Kinds of trouble lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TroubleClass {
+    /// `host_register=fallback` or `prestage_setup=fallback`.
+    Fallback,
+    /// `prestage_setup=skip_vram`.
+    SkipVram,
+    /// A panic of a thread.
+    Panic,
+    /// A CUDA error.
+    Cuda,
+    /// The process died of it, as far as the line says.
+    Abort,
+    /// The error line of a failed partition, job or task.
+    Failure,
+    /// `skipping ... for failed job`, `discarding ...`: consequences.
+    Consequence,
+    /// A self-check or verification that failed.
+    BadProof,
+    /// Another line of level ERROR.
+    Error,
+    /// Another line of level WARN of the engine.
+    Warning,
+}
+
+/// A memory, lock or synchronisation event of our own traces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceEvent {
+    /// When, and on which line.
+    pub at: At,
+    /// Job, as an index into [`Run::jobs`].
+    pub job: Option<u32>,
+    /// GPU, worker, partition.
+    pub place: crate::event::Place,
+    /// What.
+    pub what: crate::event::What<'static>,
+}
+
+/// What the benchmark client printed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bench {
+    /// First line of its output.
+    pub line: LineRef,
+    /// `count:`
+    pub count: Option<u64>,
+    /// `concurrency:`
+    pub concurrency: Option<u64>,
+    /// Wall seconds and prove milliseconds of each proof, with its status word and line.
+    pub proofs: Vec<BenchProof>,
+    /// `total time:` in seconds.
+    pub total_s: Option<f64>,
+    /// `completed:`
+    pub completed: Option<u64>,
+    /// `failed:`
+    pub failed: Option<u64>,
+    /// Proofs a minute.
+    pub throughput: Option<f64>,
+}
+
+/// One proof of the benchmark client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchProof {
+    /// 1-based, in submit order.
+    pub index: u64,
+    /// `COMPLETED`, `FAILED`, ...
+    pub status: String,
+    /// Wall time in seconds.
+    pub wall_s: f64,
+    /// Sum over partitions, milliseconds; 0 on any failure.
+    pub prove_ms: u64,
+    /// Its line.
+    pub line: LineRef,
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RunEnd {
+    /// All jobs seen came to their end, or `TRACE_END` is there.
+    #[default]
+    Complete,
+    /// The last line is cut: the process was killed or the copy broke off.
+    Cut,
+    /// Another daemon starts in the same file while jobs are open.
+    Restarted,
+    /// The log ends while jobs are open, without a sign of death.
+    Open,
+    /// A line says that the process aborted.
+    Aborted,
+}
