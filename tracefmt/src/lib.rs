@@ -2,10 +2,13 @@
 //! schedules.
 //!
 //! Data flow: bytes -> lines (`scan`) -> records ([`record`], made by `grammar`) -> runs
-//! ([`run`]) ; and back through `writer`. Findings of every tool are [`finding::Finding`]s.
+//! ([`run`]) ; and back through `writer`.
+//! What a run asks of the card is a schedule of [`ops`]. Findings of every tool are
+//! [`finding::Finding`]s.
 
 pub mod event;
 pub mod finding;
+pub mod ops;
 pub mod record;
 pub mod run;
 pub mod timing;
