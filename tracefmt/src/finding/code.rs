@@ -67,6 +67,8 @@ codes! {
     HostUnregisterUnknown => "host.unregister_unknown",
     #[doc = "A registration that outlived the mapping it was made for."]
     HostStaleRegistration => "host.stale_registration",
+    #[doc = "The kernel killed a process because the host ran out of memory."]
+    HostOomKilled => "host.oom_killed",
     #[doc = "Two workers hold one device at once."]
     LockTwoHolders => "lock.two_holders",
     #[doc = "Locks taken in an order that can deadlock."]
@@ -87,6 +89,16 @@ codes! {
     SchedFailed => "sched.failed",
     #[doc = "The same partition of the same job, twice."]
     SchedDuplicate => "sched.duplicate",
+    #[doc = "A proof was checked and does not hold."]
+    ProofInvalid => "proof.invalid",
+    #[doc = "A thread panicked for a reason that no other code names."]
+    RunPanic => "run.panic",
+    #[doc = "The process died by its own hand: abort, uncaught exception, fatal error."]
+    RunAborted => "run.aborted",
+    #[doc = "Lines of level ERROR that no other finding explains."]
+    RunErrorLine => "run.error_line",
+    #[doc = "The benchmark client and the daemon's log disagree about what happened."]
+    RunBenchMismatch => "run.bench_mismatch",
     #[doc = "The log was cut, or the process was killed."]
     RunTruncated => "run.truncated",
     #[doc = "Failures that follow from an earlier one."]

@@ -72,6 +72,19 @@ pub struct WhatIf {
     pub peak_bytes: u64,
 }
 
+/// A partition that a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PartitionRef {
+    /// Job id as the client gave it.
+    pub job: String,
+    /// Partition index; none for a monolithic proof.
+    pub partition: Option<u32>,
+}
+
+const fn one() -> u64 {
+    1
+}
+
 /// One thing that was found, with its proof and what to do about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
@@ -102,6 +115,13 @@ pub struct Finding {
     /// GPU ordinal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<u32>,
+    /// How many occurrences this one finding stands for: partitions lost, lines torn, ...
+    #[serde(default = "one")]
+    pub count: u64,
+    /// The partitions concerned when there are several, in order of the log. A maker of findings
+    /// may stop listing after a few hundred; [`Finding::count`] is always complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<PartitionRef>,
     /// For a failed allocation: the true reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<OomCause>,
@@ -138,6 +158,8 @@ impl Finding {
             partition: None,
             worker: None,
             gpu: None,
+            count: 1,
+            partitions: Vec::new(),
             cause: None,
             evidence: Vec::new(),
             fix: None,
