@@ -2,6 +2,10 @@
 //! critical path. Plots, tables, report and command line all read this one value. Fields may be
 //! added, never changed; times are milliseconds since the run's epoch.
 
+mod phase_times;
+
+pub use phase_times::PhaseTimes;
+
 use serde::{Deserialize, Serialize};
 use tracefmt::finding::{Confidence, Finding};
 
@@ -204,7 +208,7 @@ pub struct Region {
     /// Other owners that are possible.
     pub candidates: Vec<Candidate>,
     /// Phase -> milliseconds, sorted by name.
-    pub phases: std::collections::BTreeMap<String, f64>,
+    pub phases: PhaseTimes,
     /// Its timing lines.
     pub lines: Vec<u64>,
 }
