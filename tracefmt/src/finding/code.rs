@@ -113,6 +113,38 @@ codes! {
     PerfIdle => "perf.idle",
     #[doc = "A CPU phase that concurrency inflates."]
     PerfContention => "perf.contention",
+    #[doc = "All phases moved together: the machine, or a change that touches all code."]
+    PerfMachineShift => "perf.machine_shift",
+    #[doc = "Slower than the pinned anchor by more than the budget, accept by accept."]
+    PerfDrift => "perf.drift",
+    #[doc = "A phase that is faster than in the baseline."]
+    PerfImprovement => "perf.improvement",
+    #[doc = "An exact figure, such as peak bytes or a count, that differs from the baseline."]
+    PerfExact => "perf.exact",
+    #[doc = "Times that change in the course of a run, as a throttling device's do."]
+    PerfThrottle => "perf.throttle",
+    #[doc = "There is no accepted golden for this configuration."]
+    GateNoBaseline => "gate.no_baseline",
+    #[doc = "The configurations differ, so their times say nothing about each other."]
+    GateNotComparable => "gate.not_comparable",
+    #[doc = "No usable run, phase or time was left to judge."]
+    GateNothingMeasured => "gate.nothing_measured",
+    #[doc = "A phase that only one side has."]
+    GatePhaseSet => "gate.phase_set",
+    #[doc = "Times that are not positive finite numbers, or lines that cannot be read."]
+    GateBadTimes => "gate.bad_times",
+    #[doc = "Times without any spread: a clock that does not tick."]
+    GateConstantTimes => "gate.constant_times",
+    #[doc = "A run that is a copy of another run."]
+    GateCopiedRun => "gate.copied_run",
+    #[doc = "Times of partitions whose proof was not verified."]
+    GateUnverified => "gate.unverified",
+    #[doc = "A run that was cut off or failed, left out."]
+    GateIncompleteRun => "gate.incomplete_run",
+    #[doc = "Another number of samples or partitions than in the baseline."]
+    GateSampleCount => "gate.sample_count",
+    #[doc = "Too little evidence for a verdict."]
+    GateInconclusive => "gate.inconclusive",
 }
 
 impl fmt::Display for Code {
