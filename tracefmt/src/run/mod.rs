@@ -8,8 +8,11 @@
 //!
 //! Building it is `run::assemble`; time intervals, idle causes and verdicts are not made here.
 
+mod mark;
+
+pub use mark::{Mark, MarkKind, MarkStore};
+
 use crate::finding::Confidence;
-use crate::timing::TimingWhat;
 
 /// All inputs of one question, read and put together.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +46,7 @@ pub struct LineRef {
 }
 
 /// One life of a daemon.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Position in [`Trace::runs`].
     pub index: u32,
@@ -64,8 +67,8 @@ pub struct Run {
     pub tasks: Vec<Task>,
     /// Prove calls, in order of `GPU_START`.
     pub calls: Vec<Call>,
-    /// Timing lines, in file order.
-    pub marks: Vec<Mark>,
+    /// Timing lines, in file order, with their values and candidates.
+    pub marks: MarkStore,
     /// For each call, where its marks begin in [`Run::mark_order`]; one more entry than calls.
     pub mark_starts: Vec<u32>,
     /// Indices into [`Run::marks`], grouped by call.
@@ -97,6 +100,38 @@ impl Run {
             .iter()
             .filter_map(|index| self.marks.get(*index as usize))
     }
+
+    /// Rebuilds [`Run::mark_starts`] and [`Run::mark_order`] after owners have changed.
+    pub fn index_marks(&mut self) {
+        let mut starts = vec![0_u32; self.calls.len() + 1];
+        for mark in &self.marks {
+            let slot = mark.call().and_then(|c| starts.get_mut(c as usize + 1));
+            if let Some(count) = slot {
+                *count += 1;
+            }
+        }
+        let mut total = 0;
+        for count in &mut starts {
+            total += *count;
+            *count = total;
+        }
+        let mut order = vec![0_u32; total as usize];
+        let mut next = starts.clone();
+        for (index, mark) in (0_u32..).zip(&self.marks) {
+            let cursor = mark
+                .call()
+                .filter(|call| (*call as usize) < self.calls.len())
+                .and_then(|call| next.get_mut(call as usize));
+            if let Some(cursor) = cursor {
+                if let Some(slot) = order.get_mut(*cursor as usize) {
+                    *slot = index;
+                }
+                *cursor += 1;
+            }
+        }
+        self.mark_starts = starts;
+        self.mark_order = order;
+    }
 }
 
 /// Torn lines of a run.
@@ -118,6 +153,16 @@ pub struct Dialect {
     pub confidence: Confidence,
     /// The features that decide it.
     pub why: String,
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self {
+            name: "unknown",
+            confidence: Confidence::Ambiguous,
+            why: String::new(),
+        }
+    }
 }
 
 /// What the log says of machine and configuration; all optional.
@@ -265,26 +310,6 @@ pub struct Call {
     pub confidence: Confidence,
     /// Position in the order of the GPU's lock, from 0, where known.
     pub lock_seq: Option<u32>,
-}
-
-/// One timing line with its owner and the time window it must have been printed in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
-    /// What it reports.
-    pub what: TimingWhat<'static>,
-    /// The line.
-    pub line: LineRef,
-    /// Index into [`Run::calls`]; none when no call can own it.
-    pub call: Option<u32>,
-    /// How sure.
-    pub confidence: Confidence,
-    /// All calls that could own it when there are several, sorted, the chosen one included.
-    pub candidates: Vec<u32>,
-    /// Not printed before this time (microseconds since the epoch): the last time stamp at or
-    /// before its line, over all stamped lines; or its own `t_us`.
-    pub after_us: i64,
-    /// Not printed after this time: the first time stamp behind its line; or its own `t_us`.
-    pub before_us: i64,
 }
 
 /// A line of trouble: everything that the articles' `grep` sought, and what it missed.
