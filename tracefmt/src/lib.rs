@@ -8,6 +8,7 @@
 
 pub mod event;
 pub mod finding;
+pub mod grammar;
 pub mod ops;
 pub mod record;
 pub mod run;

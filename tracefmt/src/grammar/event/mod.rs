@@ -1,0 +1,85 @@
+//! `TIMELINE` lines: the head is read here, the detail by the dialect that wrote it.
+//!
+//! The old writer escapes nothing, so a job id may hold commas, spaces and `=`. Fields 1 to 3
+//! are taken from the left; then the detail is the longest suffix that the event can have, and
+//! the job id is what lies between ([`legacy`]). Lines of our own writer are told by their
+//! `t_us=`, or by an event that only we have ([`own`]).
+
+use super::{number, text};
+use crate::event::{Event, EventKind, Place, What};
+
+mod legacy;
+mod own;
+
+/// Reads a `TIMELINE` line; none if it is not one, or not a whole one.
+///
+/// A known event whose detail has none of the shapes of that event counts as not whole: torn
+/// writers leave such lines, and half a line must not become an event. Only an unknown name
+/// gives [`What::Other`]. Nothing is allocated unless the job id or another text needs
+/// unescaping or is not UTF-8, or the event carries a list.
+pub fn parse_event(text: &[u8]) -> Option<Event<'_>> {
+    let (ms, rest) = number::front(text.strip_prefix(b"TIMELINE,")?)?;
+    let rest = rest.strip_prefix(b",")?;
+    let end = rest.iter().position(|byte| *byte == b',')?;
+    let (name, rest) = rest.split_at_checked(end)?;
+    let rest = rest.get(1..)?;
+    if let Some((job, place, what)) = legacy::split(name, rest) {
+        if memchr::memchr(b',', job).is_none() {
+            let job = text::lossy(job);
+            return Some(Event {
+                ms,
+                t_us: None,
+                job,
+                place,
+                what,
+            });
+        }
+        // A comma in what would be the job id: ours, if its own grammar holds.
+        return own::parse(name, ms, rest).or_else(|| {
+            let job = text::lossy(job);
+            Some(Event {
+                ms,
+                t_us: None,
+                job,
+                place,
+                what,
+            })
+        });
+    }
+    match EventKind::from_name(name) {
+        Some(_) => own::parse(name, ms, rest),
+        None => unknown(name, ms, rest),
+    }
+}
+
+/// An event that this version does not know: its detail is kept as written.
+#[cold]
+fn unknown<'a>(name: &'a [u8], ms: u64, rest: &'a [u8]) -> Option<Event<'a>> {
+    let well_formed = name.first()?.is_ascii_uppercase()
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
+    if !well_formed {
+        return None;
+    }
+    if let Some(event) = own::unknown(name, ms, rest) {
+        return Some(event);
+    }
+    let comma = memchr::memchr(b',', rest)?;
+    let (job, detail) = rest.split_at_checked(comma)?;
+    let what = What::Other {
+        name: text::lossy(name),
+        detail: text::lossy(detail.get(1..)?),
+    };
+    let job = text::lossy(job);
+    Some(Event {
+        ms,
+        t_us: None,
+        job,
+        place: Place::default(),
+        what,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! Tables of `TIMELINE` lines and what they say.
+
+use std::borrow::Cow;
+
+use super::*;
+
+fn parse(line: &str) -> Option<Event<'_>> {
+    parse_event(line.as_bytes())
+}
+
+const fn place(worker: Option<u32>, partition: Option<u32>) -> Place {
+    Place {
+        gpu: None,
+        worker,
+        partition,
+    }
+}
+
+const JOB: &str = "8fdded90-cfde-49a5-9deb-b970d1c2f781";
+
+const NONE: Place = Place {
+    gpu: None,
+    worker: None,
+    partition: None,
+};
+
+/// Every shape of the old dialects, `J` standing for the job id.
+const SHAPES: &[(&str, Place, What<'_>)] = &[
+    (
+        "SYNTH_START,J,kind=porep-c2",
+        NONE,
+        What::SynthStart {
+            kind: Some(Cow::Borrowed("porep-c2")),
+            snap: false,
+        },
+    ),
+    (
+        "SYNTH_START,J,partition=9",
+        place(None, Some(9)),
+        What::SynthStart {
+            kind: None,
+            snap: false,
+        },
+    ),
+    (
+        "SYNTH_START,J,snap_partition=9",
+        place(None, Some(9)),
+        What::SynthStart {
+            kind: None,
+            snap: true,
+        },
+    ),
+    (
+        "SYNTH_END,J,synth_ms=5",
+        NONE,
+        What::SynthEnd {
+            synth_ms: Some(5),
+            snap: false,
+        },
+    ),
+    (
+        "SYNTH_END,J,partition=1,synth_ms=5",
+        place(None, Some(1)),
+        What::SynthEnd {
+            synth_ms: Some(5),
+            snap: false,
+        },
+    ),
+    (
+        "SYNTH_END,J,snap_partition=1,synth_ms=5",
+        place(None, Some(1)),
+        What::SynthEnd {
+            synth_ms: Some(5),
+            snap: true,
+        },
+    ),
+    ("CHAN_SEND,J,", NONE, What::ChanSend { snap: false }),
+    (
+        "CHAN_SEND,J,partition=3",
+        place(None, Some(3)),
+        What::ChanSend { snap: false },
+    ),
+    (
+        "CHAN_SEND,J,snap_partition=3",
+        place(None, Some(3)),
+        What::ChanSend { snap: true },
+    ),
+    (
+        "GPU_QUEUE,J,partition=3",
+        place(None, Some(3)),
+        What::GpuQueue { monolithic: false },
+    ),
+    (
+        "GPU_QUEUE,J,monolithic",
+        NONE,
+        What::GpuQueue { monolithic: true },
+    ),
+    (
+        "GPU_PICKUP,J,worker=1",
+        place(Some(1), None),
+        What::GpuPickup,
+    ),
+    (
+        "GPU_PICKUP,J,worker=1,partition=2",
+        place(Some(1), Some(2)),
+        What::GpuPickup,
+    ),
+    ("GPU_START,J,worker=1", place(Some(1), None), What::GpuStart),
+    (
+        "GPU_START,J,worker=1,partition=2",
+        place(Some(1), Some(2)),
+        What::GpuStart,
+    ),
+    (
+        "GPU_END,J,worker=1,gpu_ms=7",
+        place(Some(1), None),
+        What::GpuEnd { gpu_ms: Some(7) },
+    ),
+    (
+        "GPU_END,J,worker=1,partition=2,gpu_ms=7",
+        place(Some(1), Some(2)),
+        What::GpuEnd { gpu_ms: Some(7) },
+    ),
+];
+
+#[test]
+fn every_old_shape_with_any_job_id() {
+    for (shape, place, what) in SHAPES {
+        for job in [
+            JOB,
+            "wdpost-1000-3-[1 2 3 4 5 6 7 8]",
+            "a,b=c,,partition=x",
+            "ends in a comma,",
+            "100%2C",
+            "ключ",
+            "x,kind=porep-c2",
+        ] {
+            let line = format!("TIMELINE,245689,{}", shape.replace('J', job));
+            let expected = Event {
+                ms: 245_689,
+                t_us: None,
+                job: job.into(),
+                place: *place,
+                what: what.clone(),
+            };
+            assert_eq!(parse(&line), Some(expected), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_job_id_that_looks_like_a_detail_keeps_what_cannot_be_one() {
+    let event = parse("TIMELINE,1,GPU_START,x,worker=7,worker=2,partition=3").unwrap();
+    assert_eq!(event.job, "x,worker=7");
+    assert_eq!(event.place, place(Some(2), Some(3)));
+    let event = parse("TIMELINE,1,SYNTH_START,x,partition=3,partition=4").unwrap();
+    assert_eq!(event.job, "x,partition=3");
+}
+
+#[test]
+fn bytes_that_are_not_utf8_survive_as_replacements() {
+    let event = parse_event(b"TIMELINE,1,GPU_START,j\xff,worker=0,partition=3").unwrap();
+    assert_eq!(event.job, "j\u{fffd}");
+    assert_eq!(event.place, place(Some(0), Some(3)));
+}
+
+#[test]
+fn half_a_line_is_no_event() {
+    for line in [
+        "",
+        "TIMELINE",
+        "TIMELINE,",
+        "TIMELINE,5",
+        "TIMELINE,5,",
+        "TIMELINE,5,GPU_END",
+        "TIMELINE,5,GPU_END,",
+        "TIMELINE,5,GPU_END,J",
+        "TIMELINE,5,GPU_END,J,",
+        "TIMELINE,5,GPU_END,J,worker=1",
+        "TIMELINE,5,GPU_END,J,worker=1,partition=2,gpu_ms=",
+        "TIMELINE,5,GPU_START,,worker=1,partition=2",
+        "TIMELINE,5,CHAN_SEND,J",
+        "TIMELINE,5,CHAN_SEND,,",
+        "TIMELINE,-5,CHAN_SEND,J,",
+        "TIMELINE,x,CHAN_SEND,J,",
+        "TIMELINE,99999999999999999999,CHAN_SEND,J,",
+        "TIMELINE,5,GPU_START,J,worker=4294967296",
+        "TIMELINE,5,SYNTH_START,J,kind=",
+        "TIMELINE,5,lower,J,x",
+        "TIMELINE,5,,J,x",
+        " TIMELINE,5,CHAN_SEND,J,",
+        "TIMELINE,243036,GPU_END,JCUZK_TIMING: gpu_tid=1 ntt_msm_h_ms=7607",
+        "TIMELINE,5,VRAM_FREE,J,gpu=0,t_us=5,id=17,buf=d_a",
+    ] {
+        assert_eq!(parse(line), None, "{line}");
+    }
+}
+
+#[test]
+fn an_unknown_event_is_kept_as_written() {
+    let event = parse("TIMELINE,5,GPU_STOP,j%2C,a=1,b").unwrap();
+    assert_eq!((event.ms, &*event.job, event.t_us), (5, "j%2C", None));
+    let what = What::Other {
+        name: "GPU_STOP".into(),
+        detail: "a=1,b".into(),
+    };
+    assert_eq!(event.what, what);
+    let event = parse("TIMELINE,5,GPU_STOP,j%2C,gpu=1,partition=4,t_us=5001,a=1,b").unwrap();
+    assert_eq!((&*event.job, event.t_us), ("j,", Some(5001)));
+    assert_eq!(
+        event.place,
+        Place {
+            gpu: Some(1),
+            worker: None,
+            partition: Some(4)
+        }
+    );
+    let what = What::Other {
+        name: "GPU_STOP".into(),
+        detail: "a=1,b".into(),
+    };
+    assert_eq!(event.what, what);
+}
+
+#[test]
+fn our_own_lines_of_the_old_events() {
+    let event = parse("TIMELINE,5,SYNTH_END,a%2Cb,partition=3,t_us=5001,synth_ms=4").unwrap();
+    assert_eq!((&*event.job, event.t_us), ("a,b", Some(5001)));
+    assert_eq!(event.place, place(None, Some(3)));
+    assert_eq!(
+        event.what,
+        What::SynthEnd {
+            synth_ms: Some(4),
+            snap: false
+        }
+    );
+
+    let event = parse("TIMELINE,5,SYNTH_START,j,t_us=5001,kind=snap-update").unwrap();
+    assert_eq!((&*event.job, event.t_us), ("j", Some(5001)));
+    let event = parse("TIMELINE,5,GPU_QUEUE,j,t_us=5001,monolithic").unwrap();
+    assert_eq!(
+        (&*event.job, event.what),
+        ("j", What::GpuQueue { monolithic: true })
+    );
+}
+
+#[test]
+fn keys_may_come_in_any_order_and_unknown_ones_are_ignored() {
+    let line = "TIMELINE,5,VRAM_ALLOC,j,rc=2,new=x,id=17,t_us=5001,buf=d%5Fbc,bytes=8589934592,\
+                worker=1,gpu=0,stream=legacy,api=cudaMallocAsync,partition=3";
+    let event = parse(line).unwrap();
+    assert_eq!(
+        event.place,
+        Place {
+            gpu: Some(0),
+            worker: Some(1),
+            partition: Some(3)
+        }
+    );
+    let alloc = crate::event::Alloc {
+        id: 17,
+        buf: "d_bc".into(),
+        bytes: 8 << 30,
+        api: "cudaMallocAsync".into(),
+        stream: Some(crate::event::Stream::Legacy),
+        rc: 2,
+    };
+    assert_eq!(event.what, What::VramAlloc(alloc));
+}
+
+#[test]
+fn verdicts_of_a_partition_and_of_all() {
+    let event = parse("TIMELINE,5,PROOF_OK,j,partition=all,t_us=5001").unwrap();
+    assert_eq!(
+        (event.place, event.what),
+        (place(None, None), What::ProofOk { all: true })
+    );
+    let event = parse("TIMELINE,5,PROOF_BAD,j,partition=3,t_us=5001").unwrap();
+    assert_eq!(
+        (event.place, event.what),
+        (place(None, Some(3)), What::ProofBad { all: false })
+    );
+    assert_eq!(
+        parse("TIMELINE,5,GPU_START,j,partition=all,t_us=5001"),
+        None
+    );
+}
+
+#[test]
+fn counts_of_kinds_that_are_not_known_are_added_up() {
+    let event = parse("TIMELINE,5,TRACE_END,,t_us=5001,GPU_END=3,NEW_ONE=4,NEWER=5").unwrap();
+    let counts = vec![(EventKind::GpuEnd, 3), (EventKind::Other, 9)];
+    assert_eq!(event.what, What::TraceEnd { counts });
+}

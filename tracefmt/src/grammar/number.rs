@@ -1,0 +1,91 @@
+//! Decimal numbers out of bytes, from either end of a text, without going through `str`.
+
+/// The decimal number at the front and what follows it; none without a digit or beyond `u64`.
+#[inline]
+pub(super) fn front(text: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value: u64 = 0;
+    let mut rest = text;
+    while let Some((digit, tail)) = split_digit(rest) {
+        value = value.checked_mul(10)?.checked_add(digit)?;
+        rest = tail;
+    }
+    (rest.len() < text.len()).then_some((value, rest))
+}
+
+/// What precedes the decimal number at the end, and the number.
+#[inline]
+pub(super) fn back(text: &[u8]) -> Option<(&[u8], u64)> {
+    let mut head = text;
+    while let [shorter @ .., b'0'..=b'9'] = head {
+        head = shorter;
+    }
+    let (value, _) = front(text.get(head.len()..)?)?;
+    Some((head, value))
+}
+
+/// A text that is one decimal number and nothing else.
+#[inline]
+pub(super) fn whole<T: TryFrom<u64>>(text: &[u8]) -> Option<T> {
+    match front(text)? {
+        (value, []) => T::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+/// A text that is one decimal number with an optional minus sign, as C's `%ld` prints it.
+#[inline]
+pub(super) fn signed<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
+    let value = match text.strip_prefix(b"-") {
+        Some(digits) => 0i64.checked_sub_unsigned(whole(digits)?)?,
+        None => whole(text)?,
+    };
+    T::try_from(value).ok()
+}
+
+#[inline]
+fn split_digit(text: &[u8]) -> Option<(u64, &[u8])> {
+    match text {
+        [digit @ b'0'..=b'9', rest @ ..] => Some((u64::from(digit - b'0'), rest)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_agree_on_the_limits() {
+        for (text, value) in [
+            ("0", Some(0)),
+            ("007", Some(7)),
+            ("18446744073709551615", Some(u64::MAX)),
+            (
+                "00000000000000000000000018446744073709551615",
+                Some(u64::MAX),
+            ),
+            ("18446744073709551616", None),
+            ("99999999999999999999", None),
+            ("100000000000000000000", None),
+            ("", None),
+        ] {
+            let bytes = text.as_bytes();
+            assert_eq!(front(bytes).map(|(value, _)| value), value, "{text}");
+            assert_eq!(back(bytes).map(|(_, value)| value), value, "{text}");
+        }
+        assert_eq!(front(b"12,x"), Some((12, &b",x"[..])));
+        assert_eq!(back(b"x=12"), Some((&b"x="[..], 12)));
+    }
+
+    #[test]
+    fn signs_and_widths() {
+        assert_eq!(signed::<i64>(b"-9223372036854775808"), Some(i64::MIN));
+        assert_eq!(signed::<i64>(b"9223372036854775808"), None);
+        assert_eq!(signed::<i64>(b"--1"), None);
+        assert_eq!(signed::<i64>(b"-"), None);
+        assert_eq!(signed::<i32>(b"-2147483649"), None);
+        assert_eq!(whole::<u32>(b"4294967296"), None);
+        assert_eq!(whole::<u32>(b"4294967295"), Some(u32::MAX));
+        assert_eq!(whole::<u32>(b"1 "), None);
+    }
+}
