@@ -12,6 +12,7 @@ pub mod grammar;
 pub mod ops;
 pub mod record;
 pub mod run;
+pub mod scan;
 pub mod timing;
 
 /// Version of the trace format that `TRACE_START` carries.

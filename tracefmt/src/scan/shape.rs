@@ -1,0 +1,258 @@
+//! The shape of a `TIMELINE` line: whole, or the first part of one that was torn.
+//!
+//! The old writer issues one `write` for each of `TIMELINE,` offset `,` event `,` job `,` detail
+//! and line end, so a fragment ends at one of eight places; values are never cut inside.
+
+use crate::event::EventKind;
+
+const PREFIX: &[u8] = b"TIMELINE,";
+
+/// The fields of a line that holds at least offset and event.
+struct Fields<'a> {
+    event: &'a [u8],
+    /// After the comma behind the event: job, comma, detail.
+    rest: &'a [u8],
+}
+
+/// Splits offset and event off, without looking at the rest.
+#[inline]
+fn fields(text: &[u8]) -> Option<Fields<'_>> {
+    let body = text.strip_prefix(PREFIX)?;
+    let digits = body.iter().take_while(|b| b.is_ascii_digit()).count();
+    let body = body[digits..].strip_prefix(b",")?;
+    let name = body
+        .iter()
+        .take_while(|b| b.is_ascii_uppercase() || **b == b'_')
+        .count();
+    let rest = body[name..].strip_prefix(b",")?;
+    (digits > 0 && name > 0).then_some(Fields {
+        event: &body[..name],
+        rest,
+    })
+}
+
+/// Whether a line is whole beyond doubt, cheaply: five fields, and behind the event no byte that
+/// another line written into it would bring (`:` of a stamp or a timing prefix, `L` of a second
+/// `TIMELINE`) and no NUL. A line that fails may still be whole.
+#[inline]
+pub(super) fn is_plainly_whole(text: &[u8]) -> bool {
+    fields(text).is_some_and(|f| {
+        memchr::memchr3(b':', b'L', 0, f.rest).is_none() && memchr::memchr(b',', f.rest).is_some()
+    })
+}
+
+/// Whether a line has all five fields, of whatever content.
+pub(super) fn has_five_fields(text: &[u8]) -> bool {
+    fields(text).is_some_and(|f| memchr::memchr(b',', f.rest).is_some())
+}
+
+/// Whether fragments put together make a valid line: a known event, a job, and a detail that ends
+/// with the key that the event ends with.
+pub(super) fn is_valid(text: &[u8]) -> bool {
+    let Some(Fields { event, rest }) = fields(text) else {
+        return false;
+    };
+    let Some(kind) = EventKind::from_name(event) else {
+        return false;
+    };
+    let Some(comma) = memchr::memrchr(b',', rest) else {
+        return false;
+    };
+    let (job, last) = (&rest[..comma], &rest[comma + 1..]);
+    let job = strip_detail(job);
+    if job.is_empty() {
+        return false;
+    }
+    let (key, value) = match memchr::memchr(b'=', last) {
+        Some(at) => (&last[..at], &last[at + 1..]),
+        None => (last, &b""[..]),
+    };
+    let number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    match kind {
+        EventKind::SynthStart if key == b"kind" => !value.is_empty() && !value.contains(&b' '),
+        EventKind::SynthStart => number && is_partition(key),
+        EventKind::SynthEnd => number && key == b"synth_ms",
+        EventKind::ChanSend => last.is_empty() || number && is_partition(key),
+        EventKind::GpuQueue => last == b"monolithic" || number && is_partition(key),
+        EventKind::GpuPickup | EventKind::GpuStart => {
+            number && (key == b"worker" || is_partition(key))
+        }
+        EventKind::GpuEnd => number && key == b"gpu_ms",
+        _ => !key.is_empty() && !value.is_empty(),
+    }
+}
+
+fn is_partition(key: &[u8]) -> bool {
+    key == b"partition" || key == b"snap_partition"
+}
+
+/// The job, once the items of the detail before the last are off: `job,worker=0` gives `job`.
+fn strip_detail(mut job: &[u8]) -> &[u8] {
+    loop {
+        let at = memchr::memrchr(b',', job).map_or(0, |comma| comma + 1);
+        let item = &job[at..];
+        let known = [&b"worker="[..], b"partition=", b"snap_partition="]
+            .iter()
+            .any(|key| {
+                item.strip_prefix(*key)
+                    .is_some_and(|v| !v.is_empty() && v.iter().all(u8::is_ascii_digit))
+            });
+        if !known {
+            return job;
+        }
+        job = &job[..at.saturating_sub(1)];
+    }
+}
+
+/// Whether a fragment can be the first part of a torn line: it ends where a `write` ended.
+pub(super) fn is_first_part(text: &[u8]) -> bool {
+    let Some(body) = text.strip_prefix(PREFIX) else {
+        return false;
+    };
+    let digits = body.iter().take_while(|b| b.is_ascii_digit()).count();
+    let body = &body[digits..];
+    if body.is_empty() {
+        return true;
+    }
+    let Some(body) = body.strip_prefix(b",") else {
+        return false;
+    };
+    if digits == 0 || body.is_empty() {
+        return digits > 0;
+    }
+    let name = body
+        .iter()
+        .take_while(|b| b.is_ascii_uppercase() || **b == b'_')
+        .count();
+    let known = EventKind::from_name(&body[..name]).is_some();
+    known && (body.len() == name || body[name] == b',')
+}
+
+/// Whether bytes that no open fragment claims look like the later part of a torn line.
+pub(super) fn is_later_part(text: &[u8]) -> bool {
+    let body = text.strip_prefix(b",").unwrap_or(text);
+    let item = [
+        &b"worker="[..],
+        b"partition=",
+        b"snap_partition=",
+        b"kind=",
+        b"synth_ms=",
+    ];
+    text.len() > body.len() || item.iter().any(|key| body.starts_with(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JOB: &str = "8fdded90-cfde-49a5-9deb-b970d1c2f781";
+
+    fn details() -> Vec<(&'static str, &'static str)> {
+        vec![
+            ("SYNTH_START", "kind=porep-c2"),
+            ("SYNTH_START", "partition=3"),
+            ("SYNTH_START", "snap_partition=3"),
+            ("SYNTH_END", "synth_ms=30811"),
+            ("SYNTH_END", "partition=3,synth_ms=30811"),
+            ("CHAN_SEND", ""),
+            ("CHAN_SEND", "partition=0"),
+            ("GPU_QUEUE", "monolithic"),
+            ("GPU_QUEUE", "partition=0"),
+            ("GPU_PICKUP", "worker=1"),
+            ("GPU_PICKUP", "worker=1,partition=9"),
+            ("GPU_START", "worker=1,partition=9"),
+            ("GPU_END", "worker=1,gpu_ms=3542"),
+            ("GPU_END", "worker=1,partition=9,gpu_ms=3542"),
+            (
+                "VRAM_ALLOC",
+                "gpu=0,worker=0,partition=3,t_us=5,id=17,buf=d_bc,rc=0",
+            ),
+        ]
+    }
+
+    #[test]
+    fn every_documented_shape_is_whole() {
+        for job in [
+            JOB,
+            "wdpost-2113939-3-[194 67 224 232]",
+            "a,b=c",
+            "porep-1000-1613",
+        ] {
+            for (event, detail) in details() {
+                let line = format!("TIMELINE,245689,{event},{job},{detail}");
+                assert!(is_valid(line.as_bytes()), "{line}");
+                assert!(is_plainly_whole(line.as_bytes()), "{line}");
+                assert!(has_five_fields(line.as_bytes()), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_without_its_last_field_is_not_valid() {
+        for (event, detail) in details() {
+            if event == "CHAN_SEND" {
+                continue;
+            }
+            for line in [
+                format!("TIMELINE,245689,{event},{JOB}"),
+                format!("TIMELINE,245689,{event},{JOB},"),
+                format!("TIMELINE,245689,{event},,{detail}"),
+                format!("TIMELINE,245689,{event},{detail}"),
+                format!("TIMELINE,,{event},{JOB},{detail}"),
+                format!("TIMELINE,245689,,{JOB},{detail}"),
+                format!("TIMELINE,245689,GPU_STOP,{JOB},{detail}"),
+                format!("TIMELINE,245689,{event},{JOB},{detail} and more text"),
+            ] {
+                let own = event == "VRAM_ALLOC" && !line.ends_with(',');
+                assert!(!is_valid(line.as_bytes()) || own, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fragment_ends_where_a_write_ended() {
+        let writes = [
+            "TIMELINE,",
+            "245689",
+            ",",
+            "GPU_END",
+            ",",
+            JOB,
+            ",",
+            "worker=1,gpu_ms=3542",
+        ];
+        let mut text = String::new();
+        for write in writes {
+            text.push_str(write);
+            assert!(is_first_part(text.as_bytes()), "{text}");
+        }
+        for not in [
+            "TIMELINE",
+            "TIMELINE,12x",
+            "TIMELINE,12,GPU",
+            "TIMELINE,,GPU_END",
+            "x",
+        ] {
+            assert!(!is_first_part(not.as_bytes()), "{not}");
+        }
+    }
+
+    #[test]
+    fn a_line_with_another_line_in_it_is_not_plainly_whole() {
+        for inserted in [
+            "CUZK_TIMING: prep_msm_ms=1",
+            "TIMELINE,1,GPU_START,j,worker=0",
+            "a\0",
+        ] {
+            let line = format!("TIMELINE,245689,GPU_END,{JOB},{inserted}");
+            assert!(!is_plainly_whole(line.as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn later_parts_are_known_without_the_first() {
+        assert!(is_later_part(b",8fdded90-cfde"));
+        assert!(is_later_part(b"worker=1,partition=2"));
+        assert!(!is_later_part(b"starting up"));
+    }
+}
