@@ -6,6 +6,7 @@
 //! What a run asks of the card is a schedule of [`ops`]. Findings of every tool are
 //! [`finding::Finding`]s.
 
+pub mod cuda;
 pub mod event;
 pub mod finding;
 pub mod grammar;

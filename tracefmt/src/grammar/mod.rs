@@ -5,12 +5,14 @@
 //! files, remembers earlier lines or decides what several lines mean together: lines are cut and
 //! repaired in `scan`, put together in [`crate::run`].
 
+mod engine;
 mod event;
 mod log;
 mod number;
 mod text;
 mod timing;
 
+pub use engine::classify;
 pub use event::parse_event;
 pub use log::parse_log;
 pub use timing::parse_timing;

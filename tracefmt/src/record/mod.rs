@@ -3,8 +3,15 @@
 
 use std::borrow::Cow;
 
-use crate::event::Event;
+use crate::event::{Event, Place};
 use crate::timing::Timing;
+
+mod engine;
+
+pub use engine::{
+    BudgetNote, BudgetStep, EngineMessage, FinTiming, Flight, GpuTiming, Pacer, Params, ParamsKind,
+    ParamsStep, PinnedPool, PinnedStep, Stage,
+};
 
 /// What one line says.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +83,25 @@ impl LogLine<'_> {
                 .unwrap_or(value),
         )
     }
+
+    /// The innermost value of a field as a number.
+    pub fn number<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
+        self.field(key)?.parse().ok()
+    }
+
+    /// The job that the line is about, from its own fields or its spans.
+    pub fn job(&self) -> Option<&str> {
+        self.field("job_id")
+    }
+
+    /// GPU, worker and partition that the line is about.
+    pub fn place(&self) -> Place {
+        Place {
+            gpu: self.number("gpu"),
+            worker: self.number("worker_id"),
+            partition: self.number("partition"),
+        }
+    }
 }
 
 /// A time stamp of a log line.
@@ -106,8 +132,12 @@ pub struct TroubleLine<'a> {
 pub enum TroubleKind {
     /// `thread '..' panicked at ..`; the message may be on this line or the next.
     Panic,
+    /// A line of a panic's message behind its header, if it tells nothing more special.
+    PanicMessage,
     /// A failed CUDA call.
     Cuda,
+    /// A failed `OpenCL` call.
+    OpenCl,
     /// `terminate called`, `fatal runtime error`, a signal, the kernel's out-of-memory killer.
     Abort,
 }
