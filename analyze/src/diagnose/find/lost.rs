@@ -1,0 +1,187 @@
+//! `sched.never_started`, `sched.never_ended`, `sched.never_picked`: partitions lost on the way,
+//! by the stage they were lost in.
+//!
+//! A partition of a failed job was given up with it, so it follows from that failure. One that
+//! was open when a log is cut or its process dies was lost with the process. In a log that merely
+//! ends, it may still be on its way: a warning, unless its worker went on to end several others
+//! (then it is lost for certain). Partitions of completed jobs are never lost: old engines
+//! leave lines out. Partitions that never printed an event cannot be seen.
+
+use tracefmt::finding::{Code, Severity};
+use tracefmt::run::{JobOutcome, LineRef, Outcome, RunEnd, Task};
+
+use super::super::draft::{Draft, Role};
+use super::super::scene::{Scene, many};
+
+/// A worker that has ended this many calls behind an open one will not end it any more. Engines
+/// with a split prove call overlap two calls of a worker, so one or two say nothing.
+const LATER_CALLS_MIN: usize = 3;
+
+/// The stage that a partition was lost in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Synthesis,
+    Queue,
+    Pickup,
+    Gpu,
+}
+
+/// What became of the partition's job or process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    JobFailed,
+    ProcessEnded,
+    LogEnds,
+    Overtaken,
+}
+
+pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
+    let lost: Vec<(Stage, Fate, &Task)> = scene
+        .run
+        .tasks
+        .iter()
+        .filter_map(|task| Some((stage(task)?, fate(scene, task)?, task)))
+        .collect();
+    let mut drafts = Vec::new();
+    for stage in [Stage::Gpu, Stage::Pickup, Stage::Queue, Stage::Synthesis] {
+        for fate in [
+            Fate::Overtaken,
+            Fate::JobFailed,
+            Fate::ProcessEnded,
+            Fate::LogEnds,
+        ] {
+            let tasks: Vec<&Task> = lost
+                .iter()
+                .filter(|(at, became, _)| *at == stage && *became == fate)
+                .map(|(_, _, task)| *task)
+                .collect();
+            if !tasks.is_empty() {
+                drafts.push(draft(scene, stage, fate, &tasks));
+            }
+        }
+    }
+    drafts
+}
+
+/// Where the partition stopped; none when it ended.
+const fn stage(task: &Task) -> Option<Stage> {
+    if task.gpu_end.is_some() || matches!(task.outcome, Outcome::Completed | Outcome::Discarded) {
+        None
+    } else if task.gpu_start.is_some() {
+        Some(Stage::Gpu)
+    } else if task.pickup.is_some() {
+        Some(Stage::Pickup)
+    } else if task.queued.is_some() || task.synth_end.is_some() {
+        Some(Stage::Queue)
+    } else if task.synth_start.is_some() {
+        Some(Stage::Synthesis)
+    } else {
+        None
+    }
+}
+
+fn fate(scene: &Scene<'_>, task: &Task) -> Option<Fate> {
+    let own = matches!(task.outcome, Outcome::Failed | Outcome::Skipped);
+    match scene.job_outcome(task) {
+        JobOutcome::Completed | JobOutcome::Cancelled => None,
+        JobOutcome::Failed => Some(Fate::JobFailed),
+        JobOutcome::Open if own => Some(Fate::JobFailed),
+        JobOutcome::Open if overtaken(scene, task) => Some(Fate::Overtaken),
+        JobOutcome::Open => Some(match scene.run.end {
+            RunEnd::Cut | RunEnd::Restarted | RunEnd::Aborted => Fate::ProcessEnded,
+            RunEnd::Complete | RunEnd::Open => Fate::LogEnds,
+        }),
+    }
+}
+
+/// Whether the partition's worker has since ended several others.
+fn overtaken(scene: &Scene<'_>, task: &Task) -> bool {
+    let Some(at) = task.gpu_start.or(task.pickup) else {
+        return false;
+    };
+    if task.worker.is_none() {
+        return false;
+    }
+    let later = scene.run.tasks.iter().filter(|other| {
+        other.worker == task.worker
+            && other.gpu_end.is_some()
+            && other
+                .gpu_start
+                .is_some_and(|start| start.us > at.us && start.line > at.line)
+    });
+    later.take(LATER_CALLS_MIN).count() == LATER_CALLS_MIN
+}
+
+fn last_line(task: &Task) -> Option<LineRef> {
+    let at = [
+        task.gpu_start,
+        task.pickup,
+        task.queued,
+        task.synth_end,
+        task.synth_start,
+    ];
+    at.into_iter().flatten().next().map(|at| at.line)
+}
+
+fn draft(scene: &Scene<'_>, stage: Stage, fate: Fate, tasks: &[&Task]) -> Draft {
+    let (code, what) = match stage {
+        Stage::Gpu => (Code::SchedNeverEnded, "started on a GPU and never ended"),
+        Stage::Pickup => (Code::SchedNeverStarted, "picked up and never started"),
+        Stage::Queue => (Code::SchedNeverPicked, "queued and never picked up"),
+        Stage::Synthesis => (Code::SchedNeverEnded, "began synthesis and never ended it"),
+    };
+    let (severity, role, why, fix) = match fate {
+        Fate::JobFailed => (
+            Severity::Error,
+            Role::Follower,
+            "Their jobs failed, or they died of a failure of their own.",
+            "Mend the failure that came first, then submit the jobs again.",
+        ),
+        Fate::ProcessEnded => (
+            Severity::Error,
+            Role::LostAtEnd,
+            "They were on their way when the process or the log ended.",
+            "Submit their jobs again.",
+        ),
+        Fate::LogEnds => (
+            Severity::Warning,
+            Role::LostAtEnd,
+            "They were on their way when the log ends; they may have ended since.",
+            "Take the log again, or ask the daemon for its status.",
+        ),
+        Fate::Overtaken => (
+            Severity::Error,
+            Role::Primary,
+            "Their worker went on and ended at least three others, so they will not end any \
+             more, and their jobs wait for ever.",
+            "Restart the daemon and submit the jobs again; look above for the task that died \
+             without a word.",
+        ),
+    };
+    let count = tasks.len() as u64;
+    let mut draft = Draft::new(
+        code,
+        severity,
+        role,
+        format!("{} {what}", many(count, "partition")),
+    )
+    .of_run(scene.run.index)
+    .because(format!("{why} {}.", of_jobs(tasks)))
+    .fix(fix)
+    .counting(tasks.len())
+    .about(tasks.iter().map(|task| scene.name(task)))
+    .quoting(tasks.iter().filter_map(|task| last_line(task)));
+    if let [only] = tasks {
+        draft.finding.worker = only.worker;
+        draft.finding.gpu = only.gpu;
+    }
+    draft
+}
+
+/// "They belong to 3 jobs".
+fn of_jobs(tasks: &[&Task]) -> String {
+    let mut jobs: Vec<u32> = tasks.iter().map(|task| task.job).collect();
+    jobs.sort_unstable();
+    jobs.dedup();
+    format!("They belong to {}", many(jobs.len() as u64, "job"))
+}

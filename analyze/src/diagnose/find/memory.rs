@@ -1,0 +1,146 @@
+//! `vram.oom`: device memory could not be allocated, as the log's own lines say (error 2 or its
+//! text in panics, fallbacks and failure lines).
+//!
+//! All such lines of a run are one finding, the earliest first: an engine that fails the same
+//! allocation in every job has one defect, not fifty. It does not say why memory was short; that
+//! takes the schedule re-executed, and a finding of replay then becomes the root instead. It does
+//! not see failures that the engine swallowed without a line.
+
+use tracefmt::finding::{Code, Severity};
+use tracefmt::run::{Mark, Trouble, TroubleClass};
+use tracefmt::timing::TimingWhat;
+
+use super::super::classify::Topic;
+use super::super::draft::{Draft, Role};
+use super::super::scene::{Scene, many};
+
+pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
+    let troubles: Vec<&Trouble> = scene.about(Topic::DeviceMemory).collect();
+    let Some(first) = troubles.first() else {
+        return Vec::new();
+    };
+    let fatal = |trouble: &&&Trouble| {
+        !matches!(trouble.kind, TroubleClass::Fallback | TroubleClass::Warning)
+    };
+    let deaths = troubles.iter().filter(fatal).count();
+    let carried_on = deaths == 0 && !scene.failed() && scene.jobs.completed > 0;
+    let severity = if carried_on {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    let role = if carried_on {
+        Role::Beside
+    } else {
+        Role::Primary
+    };
+    let count = occurrences(&troubles);
+    let title = if count == 1 {
+        "Out of device memory: an allocation failed".to_owned()
+    } else {
+        format!("Out of device memory: {count} allocations failed")
+    };
+    let draft = Draft::new(Code::VramOom, severity, role, title)
+        .of_run(scene.run.index)
+        .because(explanation(scene, &troubles, carried_on))
+        .fix(fix(first))
+        .counting(count)
+        .quoting(telling(&troubles).map(|trouble| trouble.line));
+    let placed = troubles.iter().find(|trouble| trouble.task.is_some());
+    vec![scene.place(draft, placed.unwrap_or(first))]
+}
+
+/// One failure shows as several lines of different kinds: the most frequent kind counts.
+fn occurrences(troubles: &[&Trouble]) -> usize {
+    let count = |kind| troubles.iter().filter(|t| t.kind == kind).count();
+    let kinds = [
+        TroubleClass::Fallback,
+        TroubleClass::Panic,
+        TroubleClass::Cuda,
+        TroubleClass::Failure,
+        TroubleClass::Warning,
+        TroubleClass::Error,
+    ];
+    kinds.into_iter().map(count).max().unwrap_or(0).max(1)
+}
+
+/// The first line of each kind in file order, then the rest.
+fn telling<'a>(troubles: &'a [&'a Trouble]) -> impl Iterator<Item = &'a Trouble> {
+    let is_first = |at: usize| {
+        let kind = troubles.get(at).map(|trouble| trouble.kind);
+        !troubles
+            .iter()
+            .take(at)
+            .any(|trouble| Some(trouble.kind) == kind)
+    };
+    let firsts = (0..troubles.len()).filter(move |at| is_first(*at));
+    let others = (0..troubles.len()).filter(move |at| !is_first(*at));
+    firsts
+        .chain(others)
+        .filter_map(|at| troubles.get(at).copied())
+}
+
+fn explanation(scene: &Scene<'_>, troubles: &[&Trouble], carried_on: bool) -> String {
+    let Some(first) = troubles.first() else {
+        return String::new();
+    };
+    let mut said = vec![format!("The first failure is {}.", scene.spot(first.line))];
+    let before = scene
+        .run
+        .tasks
+        .iter()
+        .filter(|task| task.gpu_end.is_some_and(|end| end.line < first.line));
+    match before.count() as u64 {
+        0 if scene.run.tasks.is_empty() => {}
+        0 => said.push("No partition had ended before it.".to_owned()),
+        n => said.push(format!(
+            "{} had ended before it, so the card is not too small for a single one.",
+            many(n, "partition")
+        )),
+    }
+    if let Some(numbers) = prestage(scene, first) {
+        said.push(numbers);
+    }
+    let panics = troubles
+        .iter()
+        .filter(|t| t.kind == TroubleClass::Panic)
+        .count() as u64;
+    if panics > 0 {
+        let died = if panics == 1 { "dies" } else { "die" };
+        said.push(format!("{} {died} of it.", many(panics, "thread")));
+    }
+    if carried_on {
+        said.push("The engine fell back and every job ended.".to_owned());
+    }
+    said.push("The lines say that memory was short, not why.".to_owned());
+    said.join(" ")
+}
+
+/// What the last pre-staging line before the failure said of free and wanted memory.
+fn prestage(scene: &Scene<'_>, first: &Trouble) -> Option<String> {
+    let before = |mark: &&Mark| mark.line() < first.line;
+    let marks = scene.run.marks.iter().rev().filter(before);
+    let numbers = marks.filter_map(|mark| match scene.run.marks.what(mark) {
+        TimingWhat::PrestageVram {
+            free_mib,
+            total_mib,
+            ..
+        } => Some((free_mib, total_mib)),
+        _ => None,
+    });
+    let (free, wanted) = numbers.take(1).next()?;
+    Some(format!(
+        "The last line before it that gives figures has {free} MiB free and wants {wanted} MiB."
+    ))
+}
+
+fn fix(first: &Trouble) -> &'static str {
+    if first.code.is_some_and(|code| code < 0 && code != -2) {
+        "Close other users of the card (nvidia-smi names them), or use a card with more memory: \
+         the GPU step fell back or failed."
+    } else {
+        "Run `cuzk replay` on this log: it rebuilds the allocations and names the buffer that \
+         was in the way. Until then run with one GPU worker per device \
+         (gpu_workers_per_device = 1) and check with nvidia-smi that nothing else holds the card."
+    }
+}

@@ -1,0 +1,42 @@
+//! The finders, one question a file. Each looks at one run by itself and returns drafts; none
+//! knows of the others. What follows from what is decided afterwards, in `cause`.
+
+use super::draft::Draft;
+use super::scene::Scene;
+
+mod aborts;
+mod bench;
+mod cascade;
+mod cuda_errors;
+mod duplicates;
+mod failures;
+mod host;
+mod lost;
+mod memory;
+mod panics;
+mod proofs;
+pub(crate) mod regression;
+mod torn;
+mod truncated;
+mod verification;
+
+/// Runs every finder on one run.
+pub(crate) fn all(scene: &Scene<'_>) -> Vec<Draft> {
+    const FINDERS: [fn(&Scene<'_>) -> Vec<Draft>; 14] = [
+        truncated::find,
+        memory::find,
+        cuda_errors::find,
+        host::find,
+        panics::find,
+        aborts::find,
+        proofs::find,
+        failures::find,
+        duplicates::find,
+        lost::find,
+        cascade::find,
+        torn::find,
+        verification::find,
+        bench::find,
+    ];
+    FINDERS.iter().flat_map(|find| find(scene)).collect()
+}

@@ -1,0 +1,157 @@
+//! `run.truncated`: the log is cut, the process was killed, or a new daemon starts while jobs of
+//! the old one are open.
+//!
+//! A cut last line and a restart over open jobs are visible failures, so they are errors. A log
+//! that merely ends while jobs are open shows no sign of death: the daemon may still be running.
+//! That is a warning, and the verdict is inconclusive. A last line that is cut in an input
+//! without any job (an excerpt) is a warning too. It does not see a log cut exactly at a line
+//! end after its last job, and cannot tell a killed process from a copy that broke off.
+
+use tracefmt::finding::{Code, Severity};
+use tracefmt::run::{LineRef, Outcome, Run, RunEnd};
+
+use super::super::draft::{Draft, Role};
+use super::super::scene::{Scene, many};
+
+pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
+    let run = scene.run;
+    let open = scene.jobs.open;
+    let (severity, title) = match run.end {
+        RunEnd::Complete | RunEnd::Aborted => return Vec::new(),
+        RunEnd::Cut if scene.jobs.total == 0 => {
+            (Severity::Warning, "The last line is cut".to_owned())
+        }
+        RunEnd::Cut if open == 0 => (
+            Severity::Error,
+            "The last line is cut, after all jobs seen had ended".to_owned(),
+        ),
+        RunEnd::Cut => (
+            Severity::Error,
+            format!("The log is cut while {} open", are_open(open)),
+        ),
+        RunEnd::Restarted => (
+            Severity::Error,
+            format!("Another daemon starts while {} open", are_open(open)),
+        ),
+        RunEnd::Open => (
+            Severity::Warning,
+            format!("The log ends while {} open", are_open(open)),
+        ),
+    };
+    let role = if severity == Severity::Error {
+        Role::Primary
+    } else {
+        Role::Beside
+    };
+    let mut draft = Draft::new(Code::RunTruncated, severity, role, title)
+        .of_run(run.index)
+        .because(explanation(scene))
+        .fix(fix(scene))
+        .quoting([run.last].into_iter().chain(next_first(scene)));
+    // It happens at the run's last line, whatever else is quoted.
+    draft.at = run.last;
+    vec![draft]
+}
+
+fn are_open(jobs: u64) -> String {
+    if jobs == 1 {
+        "1 job is".to_owned()
+    } else {
+        format!("{jobs} jobs are")
+    }
+}
+
+/// The first line of the next run, which shows the restart.
+fn next_first(scene: &Scene<'_>) -> Option<LineRef> {
+    let next = scene.trace.runs.get(scene.run.index as usize + 1)?;
+    (scene.run.end == RunEnd::Restarted).then_some(next.first)
+}
+
+fn explanation(scene: &Scene<'_>) -> String {
+    let run = scene.run;
+    let at = scene.spot(run.last);
+    let first = match run.end {
+        RunEnd::Cut => format!(
+            "{at} breaks off in the middle: the process was killed, or the copy of the log ends \
+             here."
+        ),
+        RunEnd::Restarted => format!(
+            "After {at} a new daemon writes to the same log; the old one never said that it was \
+             done."
+        ),
+        _ => format!(
+            "{at} is the last line. No panic, no error and no cut line says that the process \
+             died, so it may have been running still when the log was taken."
+        ),
+    };
+    format!("{first} {}", state(scene))
+}
+
+/// What was going on at the end.
+fn state(scene: &Scene<'_>) -> String {
+    let (jobs, partitions) = (scene.jobs, scene.partitions);
+    if jobs.total == 0 {
+        return "No job can be seen in it.".to_owned();
+    }
+    if jobs.open == 0 {
+        return format!(
+            "All {} of {} had ended by then; what came after it cannot be known.",
+            many(partitions.total, "partition"),
+            many(jobs.total, "job"),
+        );
+    }
+    let stages = stages(scene.run);
+    let stages = if stages.is_empty() {
+        String::new()
+    } else {
+        format!(" ({stages})")
+    };
+    format!(
+        "{} of {} had completed; {} had ended and {} were on their way{stages}.",
+        jobs.completed,
+        many(jobs.total, "job"),
+        many(partitions.completed, "partition"),
+        partitions.open,
+    )
+}
+
+/// How many partitions were in which stage.
+fn stages(run: &Run) -> String {
+    let rows = [
+        (Outcome::Proving, "on a GPU"),
+        (Outcome::PickedUp, "picked up"),
+        (Outcome::Queued, "queued"),
+        (Outcome::Synthesized, "synthesized"),
+        (Outcome::Synthesizing, "in synthesis"),
+    ];
+    let count = |stage| {
+        run.tasks
+            .iter()
+            .filter(|task| task.outcome == stage)
+            .count()
+    };
+    let parts: Vec<String> = rows
+        .into_iter()
+        .map(|(stage, words)| (count(stage), words))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    parts.join(", ")
+}
+
+fn fix(scene: &Scene<'_>) -> &'static str {
+    match scene.run.end {
+        RunEnd::Open => {
+            "Take the log again when the daemon is done, or ask the daemon for its status. If the \
+             process is gone, look for its end in the journal and in dmesg."
+        }
+        _ if scene.jobs.open == 0 => {
+            "Take the whole log again if you need what came after; the jobs seen here are not \
+             affected."
+        }
+        _ => {
+            "Look in the journal and in dmesg for who ended the process (out-of-memory killer, \
+             kill -9, power), then submit the open jobs again. Complete jobs keep their proofs."
+        }
+    }
+}

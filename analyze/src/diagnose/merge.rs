@@ -1,0 +1,232 @@
+//! Puts a diagnosis together: drafts of all runs, the analyzer's and replay's findings beside
+//! them, roots and causes, order, ids, quoted lines, verdict.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use tracefmt::finding::{Code, Evidence, Finding, Severity};
+use tracefmt::run::{LineRef, Trace};
+
+use super::draft::{Draft, EVIDENCE_MAX, Role};
+use super::find;
+use super::lines;
+use super::model::{Diagnosis, InputRow, RunRow, SCHEMA, Verdict};
+use super::scene::Scene;
+use super::{Question, cause, verdict};
+
+/// One finding on its way into the report, with the positions of its causes in the same list.
+struct Settled {
+    draft: Draft,
+    causes: Vec<usize>,
+}
+
+pub(super) fn diagnose(question: &Question<'_>) -> Diagnosis {
+    let trace = question.subject.trace;
+    let mut all: Vec<Settled> = Vec::new();
+    let mut rows = Vec::new();
+    let (mut regressions, baseline) = find::regression::find(question);
+    for run in &trace.runs {
+        let scene = Scene::new(trace, run);
+        let mut drafts = find::all(&scene);
+        let of_run = |draft: &Draft| draft.finding.run.unwrap_or(0) == run.index;
+        drafts.extend(foreign(question, run.index));
+        drafts.extend(regressions.extract_if(.., |draft| of_run(draft)));
+        let causes = cause::settle(&mut drafts);
+        rows.push(row(&scene, &drafts));
+        let first = all.len();
+        for (draft, causes) in drafts.into_iter().zip(causes) {
+            let causes = causes.into_iter().map(|at| first + at).collect();
+            all.push(Settled { draft, causes });
+        }
+    }
+    let findings = order(trace, question, all);
+    let mut diagnosis = Diagnosis {
+        schema: SCHEMA.to_owned(),
+        inputs: inputs(trace),
+        verdict: rows
+            .iter()
+            .map(|row| row.verdict)
+            .max()
+            .unwrap_or(Verdict::Silent),
+        summary: String::new(),
+        runs: rows,
+        baseline,
+        root: None,
+        findings,
+    };
+    point_to_roots(&mut diagnosis);
+    diagnosis.summary = summary(&diagnosis);
+    diagnosis
+}
+
+fn inputs(trace: &Trace) -> Vec<InputRow> {
+    let row = |input: &tracefmt::run::Input| InputRow {
+        path: input.path.clone(),
+        bytes: input.bytes,
+        lines: input.lines,
+    };
+    trace.inputs.iter().map(row).collect()
+}
+
+/// The findings of replay and of the analyzer about one run, as drafts.
+fn foreign(question: &Question<'_>, run: u32) -> Vec<Draft> {
+    let analysis = &question.subject.analysis.findings;
+    let replay = question
+        .replay
+        .iter()
+        .map(|finding| (finding, Role::Primary));
+    let analysis = analysis.iter().map(|finding| (finding, Role::Beside));
+    replay
+        .chain(analysis)
+        .filter(|(finding, _)| finding.run.unwrap_or(0) == run)
+        .map(|(finding, role)| adopt(question.subject.trace, finding, role))
+        .collect()
+}
+
+/// A finding made elsewhere as a draft; its quoted lines are found again by path and number.
+fn adopt(trace: &Trace, finding: &Finding, role: Role) -> Draft {
+    let line_of = |evidence: &Evidence| {
+        let input = trace
+            .inputs
+            .iter()
+            .position(|input| input.path == evidence.path)?;
+        Some(LineRef {
+            input: u32::try_from(input).ok()?,
+            line: u32::try_from(evidence.line).ok()?,
+        })
+    };
+    let role = if finding.severity == Severity::Error {
+        role
+    } else {
+        Role::Beside
+    };
+    let mut draft = Draft::new(finding.code, finding.severity, role, String::new())
+        .quoting(finding.evidence.iter().filter_map(line_of));
+    draft.finding = Finding {
+        root: false,
+        caused_by: Vec::new(),
+        evidence: Vec::new(),
+        ..finding.clone()
+    };
+    draft
+}
+
+fn row(scene: &Scene<'_>, drafts: &[Draft]) -> RunRow {
+    let run = scene.run;
+    let input = scene.trace.inputs.get(run.first.input as usize);
+    RunRow {
+        run: run.index,
+        dialect: run.dialect.name.to_owned(),
+        dialect_confidence: run.dialect.confidence,
+        verdict: verdict::of_run(scene, drafts),
+        path: input.map_or_else(String::new, |input| input.path.clone()),
+        first_line: u64::from(run.first.line),
+        last_line: u64::from(run.last.line),
+        jobs: scene.jobs,
+        partitions: scene.partitions,
+        root: None,
+    }
+}
+
+/// Sorts, gives ids, fills in causes and quoted lines.
+fn order(trace: &Trace, question: &Question<'_>, mut all: Vec<Settled>) -> Vec<Finding> {
+    let wanted = all
+        .iter()
+        .flat_map(|settled| settled.draft.lines.iter().copied());
+    let texts = lines::texts(trace, question.lines, wanted.collect());
+    let mut places: Vec<usize> = (0..all.len()).collect();
+    places.sort_by_key(|at| {
+        all.get(*at).map(|settled| {
+            let finding = &settled.draft.finding;
+            let run = finding.run.unwrap_or(0);
+            (
+                !finding.root,
+                Reverse(finding.severity),
+                run,
+                settled.draft.at,
+                *at,
+            )
+        })
+    });
+    let ids: BTreeMap<usize, String> = places
+        .iter()
+        .enumerate()
+        .map(|(rank, at)| (*at, format!("f{rank}")))
+        .collect();
+    let mut findings = Vec::with_capacity(all.len());
+    for at in places {
+        let Some(settled) = all.get_mut(at) else {
+            continue;
+        };
+        let mut finding = settled.draft.finding.clone();
+        finding.id = ids.get(&at).cloned().unwrap_or_default();
+        finding.caused_by = settled
+            .causes
+            .iter()
+            .filter_map(|cause| ids.get(cause).cloned())
+            .collect();
+        finding.evidence = quote(trace, &settled.draft.lines, &texts);
+        findings.push(finding);
+    }
+    findings
+}
+
+fn quote(trace: &Trace, lines: &[LineRef], texts: &BTreeMap<LineRef, String>) -> Vec<Evidence> {
+    let path = |line: &LineRef| {
+        let input = trace.inputs.get(line.input as usize);
+        input.map_or_else(String::new, |input| input.path.clone())
+    };
+    lines
+        .iter()
+        .take(EVIDENCE_MAX)
+        .map(|line| Evidence {
+            path: path(line),
+            line: u64::from(line.line),
+            text: texts.get(line).cloned().unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// Names the roots in the rows of their runs, and the first of them for the whole diagnosis.
+fn point_to_roots(diagnosis: &mut Diagnosis) {
+    for row in &mut diagnosis.runs {
+        row.root = diagnosis
+            .findings
+            .iter()
+            .find(|finding| finding.root && finding.run.unwrap_or(0) == row.run)
+            .map(|finding| finding.id.clone());
+    }
+    diagnosis.root = diagnosis.runs.iter().find_map(|row| row.root.clone());
+}
+
+/// The verdict of the worst run in a sentence, and how many other runs there are.
+fn summary(diagnosis: &Diagnosis) -> String {
+    let worst = diagnosis
+        .runs
+        .iter()
+        .find(|row| row.verdict == diagnosis.verdict);
+    let Some(row) = worst else {
+        return "no errors seen, but nothing of an engine's run either".to_owned();
+    };
+    let root = row.root.as_deref().and_then(|id| diagnosis.finding(id));
+    let at = root
+        .and_then(|root| root.evidence.first())
+        .map(|evidence| format!("{}:{}", evidence.path, evidence.line));
+    let mut said = verdict::sentence(row, at.as_deref());
+    if diagnosis.runs.len() > 1 {
+        said = format!("run {} of {}: {said}", row.run, diagnosis.runs.len());
+    }
+    let slower = |finding: &&Finding| {
+        finding.code == Code::PerfPhaseRegression && finding.severity == Severity::Error
+    };
+    let slower = diagnosis.findings.iter().filter(slower).count();
+    if slower > 0 {
+        let phases = if slower == 1 {
+            "1 phase is".to_owned()
+        } else {
+            format!("{slower} phases are")
+        };
+        said = format!("{said}; {phases} slower than the baseline");
+    }
+    said
+}

@@ -1,0 +1,240 @@
+//! How runs end: verified, unverified, silent, cut, restarted, open; and the exit codes.
+
+use tracefmt::finding::{Code, Severity};
+use tracefmt::run::{JobOutcome, LineRef, Outcome, RunEnd, Trace};
+
+use super::super::model::Verdict;
+use super::super::testing::{Daemon, diagnosis, trace};
+use super::{of, only, root};
+
+fn healthy(verified: usize) -> Trace {
+    let mut daemon = Daemon::new();
+    for name in ["a", "b", "c"] {
+        let job = daemon.job(name, 10);
+        daemon.prove(job);
+    }
+    for job in 0..verified {
+        daemon.verify(u32::try_from(job).unwrap(), true);
+    }
+    daemon.ends(RunEnd::Complete)
+}
+
+#[test]
+fn silence_is_not_success() {
+    let rows = [
+        (
+            healthy(3),
+            Verdict::Verified,
+            "all 30 partitions of 3 jobs ended and were verified",
+            0,
+        ),
+        (
+            healthy(1),
+            Verdict::CompleteUnverified,
+            "only 1 of 3 proofs were verified",
+            0,
+        ),
+        (
+            healthy(0),
+            Verdict::CompleteUnverified,
+            "ended, but no proof was verified",
+            0,
+        ),
+        (
+            Daemon::new().ends(RunEnd::Complete),
+            Verdict::Silent,
+            "no errors seen, but no job and no proof either",
+            3,
+        ),
+        (
+            trace(Vec::new()),
+            Verdict::Silent,
+            "nothing of an engine's run",
+            3,
+        ),
+    ];
+    for (trace, verdict, words, exit) in rows {
+        let said = diagnosis(&trace);
+        assert_eq!(said.verdict, verdict, "{}", said.summary);
+        assert!(said.summary.contains(words), "{}", said.summary);
+        assert_eq!(said.exit_code(), exit);
+        assert_eq!(root(&said), None);
+    }
+}
+
+#[test]
+fn an_unverified_run_has_one_warning_and_a_partly_verified_one_none() {
+    let finding = diagnosis(&healthy(0));
+    let finding = only(&finding, Code::RunNoVerification);
+    assert_eq!((finding.severity, finding.count), (Severity::Warning, 1));
+    assert!(of(&diagnosis(&healthy(1)), Code::RunNoVerification).is_empty());
+}
+
+#[test]
+fn partitions_that_verify_one_by_one_verify_their_job() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 4);
+    daemon.prove(job);
+    for task in &mut daemon.run.tasks {
+        task.verified = Some(true);
+    }
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(said.verdict, Verdict::Verified);
+    assert_eq!(said.runs[0].partitions.verified, 4);
+}
+
+fn running() -> Daemon {
+    let mut daemon = Daemon::new();
+    let first = daemon.job("a", 3);
+    daemon.prove(first);
+    let second = daemon.job("b", 4);
+    daemon.start(daemon.task(second, 0), 0);
+    daemon.pickup(daemon.task(second, 1), 1);
+    let third = daemon.job("c", 1);
+    let task = daemon.task(third, 0) as usize;
+    daemon.run.tasks[task].synth_end = None;
+    daemon.run.tasks[task].queued = None;
+    daemon.run.tasks[task].outcome = Outcome::Synthesizing;
+    daemon.now();
+    daemon
+}
+
+#[test]
+fn a_cut_log_is_the_root_of_what_it_leaves_open() {
+    let trace = running().ends(RunEnd::Cut);
+    let said = diagnosis(&trace);
+    assert_eq!(root(&said), Some(Code::RunTruncated));
+    assert_eq!((said.verdict, said.exit_code()), (Verdict::Truncated, 1));
+    let cut = only(&said, Code::RunTruncated);
+    assert_eq!(cut.evidence[0].line, u64::from(trace.runs[0].last.line));
+    assert!(
+        cut.explanation
+            .contains("1 on a GPU, 1 picked up, 2 queued, 1 in synthesis")
+    );
+    let ended = of(&said, Code::SchedNeverEnded);
+    assert_eq!(
+        ended
+            .iter()
+            .map(|finding| finding.count)
+            .collect::<Vec<_>>(),
+        [1, 1]
+    );
+    assert_eq!(only(&said, Code::SchedNeverStarted).count, 1);
+    let picked = only(&said, Code::SchedNeverPicked);
+    assert_eq!(picked.partitions.len(), 2);
+    assert_eq!(picked.caused_by, std::slice::from_ref(&cut.id));
+    assert_eq!(said.runs[0].partitions.open, 5);
+}
+
+#[test]
+fn a_log_that_only_ends_is_inconclusive() {
+    let said = diagnosis(&running().ends(RunEnd::Open));
+    assert_eq!((said.verdict, said.exit_code()), (Verdict::Silent, 3));
+    assert_eq!(root(&said), None);
+    assert!(
+        said.summary
+            .contains("2 of 3 jobs are open, without a sign of death")
+    );
+    let end = only(&said, Code::RunTruncated);
+    assert_eq!(end.severity, Severity::Warning);
+    for finding in of(&said, Code::SchedNeverEnded) {
+        assert_eq!(finding.severity, Severity::Warning);
+        assert_eq!(finding.caused_by, std::slice::from_ref(&end.id));
+    }
+}
+
+#[test]
+fn before_any_proof_the_words_say_so() {
+    let mut daemon = Daemon::new();
+    daemon.job("a", 2);
+    let said = diagnosis(&daemon.ends(RunEnd::Open));
+    assert_eq!(
+        said.summary,
+        "no errors seen, but the log ends before any proof"
+    );
+}
+
+#[test]
+fn a_cut_behind_the_last_job_is_still_an_error() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 3);
+    daemon.prove(job);
+    daemon.now();
+    let said = diagnosis(&daemon.ends(RunEnd::Cut));
+    assert_eq!(root(&said), Some(Code::RunTruncated));
+    assert!(
+        said.summary
+            .contains("all 3 partitions of 1 job seen before it had ended")
+    );
+    // An excerpt without any job: nothing is known to be lost.
+    let mut excerpt = Daemon::new();
+    excerpt.now();
+    let said = diagnosis(&excerpt.ends(RunEnd::Cut));
+    assert_eq!(only(&said, Code::RunTruncated).severity, Severity::Warning);
+    assert_eq!((root(&said), said.exit_code()), (None, 3));
+}
+
+#[test]
+fn each_run_of_a_file_has_its_own_root_and_counts() {
+    let mut first = running().run;
+    first.end = RunEnd::Restarted;
+    let mut second = healthy(3).runs.remove(0);
+    second.index = 1;
+    second.first = LineRef {
+        input: 0,
+        line: first.last.line,
+    };
+    let said = diagnosis(&trace(vec![first, second]));
+    assert_eq!(root(&said), Some(Code::RunTruncated));
+    assert_eq!(said.runs[0].verdict, Verdict::Truncated);
+    assert_eq!(said.runs[1].verdict, Verdict::Verified);
+    assert_eq!(said.runs[1].root, None);
+    assert!(
+        said.summary
+            .starts_with("run 0 of 2: the log breaks off at run.log:")
+    );
+}
+
+#[test]
+fn a_partition_that_its_worker_left_behind_is_lost_for_certain() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 5);
+    daemon.start(daemon.task(job, 0), 0);
+    for partition in 1..4 {
+        let task = daemon.task(job, partition);
+        daemon.start(task, 0);
+        daemon.end(task);
+    }
+    let said = diagnosis(&daemon.ends(RunEnd::Open));
+    assert_eq!(root(&said), Some(Code::SchedNeverEnded));
+    assert_eq!(said.exit_code(), 1);
+    let lost = of(&said, Code::SchedNeverEnded)[0];
+    assert_eq!((lost.partition, lost.worker), (Some(0), Some(0)));
+}
+
+#[test]
+fn two_later_calls_may_overlap_in_a_split_engine() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 5);
+    daemon.start(daemon.task(job, 0), 0);
+    for partition in 1..3 {
+        let task = daemon.task(job, partition);
+        daemon.start(task, 0);
+        daemon.end(task);
+    }
+    let said = diagnosis(&daemon.ends(RunEnd::Open));
+    assert_eq!((root(&said), said.exit_code()), (None, 3));
+}
+
+#[test]
+fn a_cancelled_job_is_neither_failed_nor_open() {
+    let mut daemon = Daemon::new();
+    let first = daemon.job("a", 2);
+    daemon.prove(first);
+    daemon.verify(first, true);
+    let second = daemon.job("b", 2);
+    daemon.close(second, JobOutcome::Cancelled);
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!((said.verdict, said.exit_code()), (Verdict::Verified, 0));
+    assert_eq!(said.runs[0].jobs.cancelled, 1);
+}

@@ -1,0 +1,357 @@
+//! What single kinds of trouble give: memory, CUDA, host ranges, panics, deaths, bad proofs.
+
+use tracefmt::finding::{Code, Confidence, Severity};
+use tracefmt::run::{Bench, BenchProof, JobOutcome, LineRef, RunEnd, TroubleClass as Class};
+
+use super::super::model::Verdict;
+use super::super::testing::{Daemon, diagnosis};
+use super::{of, only, root};
+
+const OOM: &str = "cudaMalloc(..)@gpu_t.cuh:331 failed: \"out of memory\"";
+
+/// One job ends well, the next has one partition in hand.
+fn working() -> (Daemon, u32) {
+    let mut daemon = Daemon::new();
+    let first = daemon.job("a", 2);
+    daemon.prove(first);
+    let second = daemon.job("b", 4);
+    let task = daemon.task(second, 0);
+    daemon.start(task, 0);
+    (daemon, task)
+}
+
+#[test]
+fn one_defect_that_hits_every_job_is_one_finding() {
+    let mut daemon = Daemon::new();
+    let mut fallbacks = Vec::new();
+    for name in ["a", "b", "c"] {
+        let job = daemon.job(name, 4);
+        let task = daemon.task(job, 0);
+        daemon.start(task, 0);
+        fallbacks.push(daemon.trouble(Class::Fallback, Some(2), "prestage err=2", None));
+        daemon.die(task, Some(2), OOM);
+    }
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::VramOom));
+    let oom = only(&said, Code::VramOom);
+    assert_eq!((oom.count, oom.cause), (3, None));
+    assert_eq!(oom.evidence[0].line, u64::from(fallbacks[0].line));
+    assert!(
+        oom.evidence[1].text.contains("out of memory"),
+        "{:?}",
+        oom.evidence
+    );
+    assert_eq!((oom.job.as_deref(), oom.partition), (Some("a"), Some(0)));
+    assert!(
+        oom.explanation
+            .contains("No partition had ended before it.")
+    );
+    let cascade = only(&said, Code::RunCascade);
+    assert_eq!((cascade.count, cascade.severity), (9, Severity::Info));
+    assert_eq!(only(&said, Code::SchedNeverStarted).count, 9);
+    assert_eq!(only(&said, Code::SchedNeverEnded).count, 3);
+    for finding in &said.findings {
+        let follows = finding.caused_by == std::slice::from_ref(&oom.id);
+        assert_eq!(
+            follows,
+            !finding.root && finding.code != Code::RunNoVerification
+        );
+    }
+    assert!(of(&said, Code::SchedFailed).is_empty() && of(&said, Code::RunPanic).is_empty());
+    assert_eq!(said.verdict, Verdict::Failed);
+    assert!(
+        said.summary
+            .contains("3 of 3 jobs failed, 12 of 12 partitions lost; first failure")
+    );
+}
+
+#[test]
+fn a_fallback_that_everything_completes_after_is_a_warning() {
+    let (mut daemon, task) = working();
+    daemon.trouble(
+        Class::Fallback,
+        Some(2),
+        "prestage_setup=fallback err=2",
+        Some(task),
+    );
+    let second = daemon.run.tasks[task as usize].job;
+    daemon.prove(second);
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!((root(&said), said.exit_code()), (None, 0));
+    assert_eq!(only(&said, Code::VramOom).severity, Severity::Warning);
+}
+
+#[test]
+fn a_sticky_error_owns_everything_behind_it() {
+    let (mut daemon, task) = working();
+    daemon.die(task, Some(700), "an illegal memory access was encountered");
+    let third = daemon.job("c", 1);
+    let task = daemon.task(third, 0);
+    daemon.start(task, 0);
+    daemon.die(task, Some(1), "invalid argument");
+    daemon.trouble(Class::Abort, None, "terminate called", None);
+    let said = diagnosis(&daemon.ends(RunEnd::Aborted));
+    assert_eq!(root(&said), Some(Code::CudaStickyError));
+    let sticky = only(&said, Code::CudaStickyError);
+    assert!(sticky.title.contains("cudaErrorIllegalAddress"));
+    assert!(sticky.explanation.contains("where it was noticed"));
+    assert_eq!(
+        only(&said, Code::CudaError).caused_by,
+        std::slice::from_ref(&sticky.id)
+    );
+    assert_eq!(
+        only(&said, Code::RunAborted).caused_by,
+        std::slice::from_ref(&sticky.id)
+    );
+}
+
+#[test]
+fn terminate_stands_above_the_error_that_it_comes_of() {
+    let mut daemon = Daemon::new();
+    daemon.trouble(Class::Abort, None, "terminate called after throwing", None);
+    daemon.trouble(
+        Class::Cuda,
+        Some(700),
+        "what(): illegal memory access",
+        None,
+    );
+    let said = diagnosis(&daemon.ends(RunEnd::Aborted));
+    assert_eq!(root(&said), Some(Code::CudaStickyError));
+    assert_eq!((said.verdict, said.exit_code()), (Verdict::Failed, 1));
+}
+
+#[test]
+fn an_abort_without_a_cause_is_one_itself() {
+    let mut daemon = Daemon::new();
+    daemon.trouble(
+        Class::Abort,
+        None,
+        "fatal runtime error: foreign exception",
+        None,
+    );
+    daemon.trouble(
+        Class::Panic,
+        None,
+        "called unwrap() on IncompleteMessage",
+        None,
+    );
+    let said = diagnosis(&daemon.ends(RunEnd::Aborted));
+    assert_eq!(root(&said), Some(Code::RunAborted));
+    let panic = only(&said, Code::RunPanic);
+    assert_eq!(
+        panic.caused_by,
+        std::slice::from_ref(&only(&said, Code::RunAborted).id)
+    );
+}
+
+#[test]
+fn host_memory_is_not_device_memory() {
+    let mut daemon = Daemon::new();
+    let text = "Out of memory: Killed process 5 (x) anon-rss:138974336kB";
+    daemon.trouble(Class::Abort, None, text, None);
+    let said = diagnosis(&daemon.ends(RunEnd::Aborted));
+    assert_eq!(root(&said), Some(Code::HostOomKilled));
+    assert!(
+        only(&said, Code::HostOomKilled)
+            .explanation
+            .contains("132.5 GiB")
+    );
+    assert!(of(&said, Code::VramOom).is_empty());
+}
+
+#[test]
+fn a_stale_registration_needs_a_path_that_leaves_one() {
+    for (skip, code) in [
+        (true, Code::HostStaleRegistration),
+        (false, Code::HostDoubleRegister),
+    ] {
+        let mut daemon = Daemon::new();
+        let job = daemon.job("a", 2);
+        let skipped = skip.then(|| daemon.trouble(Class::SkipVram, None, "skip_vram", None));
+        let text = "host_register=fallback err=712";
+        let first = daemon.trouble(Class::Fallback, Some(712), text, None);
+        daemon.trouble(Class::Fallback, Some(712), text, None);
+        daemon.prove(job);
+        let said = diagnosis(&daemon.ends(RunEnd::Complete));
+        assert_eq!((root(&said), said.exit_code()), (None, 0));
+        let finding = only(&said, code);
+        assert_eq!((finding.severity, finding.count), (Severity::Warning, 2));
+        assert_eq!(finding.confidence, Confidence::Inferred);
+        assert_eq!(finding.evidence[0].line, u64::from(first.line));
+        let second = finding.evidence[1].line;
+        assert_eq!(
+            skipped.is_some_and(|line| u64::from(line.line) == second),
+            skip
+        );
+    }
+}
+
+#[test]
+fn a_registration_error_behind_a_panic_follows_from_it() {
+    let (mut daemon, task) = working();
+    daemon.die(task, Some(2), OOM);
+    daemon.trouble(
+        Class::Fallback,
+        Some(712),
+        "host_register=fallback err=712",
+        None,
+    );
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::VramOom));
+    let stale = only(&said, Code::HostStaleRegistration);
+    assert_eq!(stale.severity, Severity::Error);
+    assert_eq!(stale.caused_by, ["f0"]);
+}
+
+#[test]
+fn an_unknown_unregister_alone_is_an_error() {
+    let mut daemon = Daemon::new();
+    daemon.trouble(
+        Class::Cuda,
+        Some(713),
+        "cudaHostUnregister returned: 713",
+        None,
+    );
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::HostUnregisterUnknown));
+}
+
+#[test]
+fn panics_group_by_their_words() {
+    let (mut daemon, task) = working();
+    daemon.trouble(
+        Class::Panic,
+        None,
+        "Cannot block the current thread",
+        Some(task),
+    );
+    daemon.trouble(Class::Panic, None, "index 7 of partition 3", None);
+    daemon.trouble(Class::Panic, None, "index 8 of partition 2", None);
+    daemon.trouble(Class::Panic, None, "called unwrap() on PoisonError", None);
+    let said = diagnosis(&daemon.ends(RunEnd::Open));
+    assert_eq!(root(&said), Some(Code::RunPanic));
+    let panics = of(&said, Code::RunPanic);
+    assert_eq!(panics.iter().map(|finding| finding.count).sum::<u64>(), 4);
+    assert_eq!(panics.len(), 3);
+    assert!(panics[0].root && panics[0].explanation.contains("Cannot block"));
+    let poison = panics
+        .iter()
+        .find(|finding| finding.explanation.contains("Poison"));
+    assert_eq!(poison.unwrap().caused_by, ["f0"]);
+}
+
+#[test]
+fn a_failure_with_its_own_reason_is_told_with_it() {
+    let (mut daemon, task) = working();
+    let line = daemon.trouble(
+        Class::Failure,
+        None,
+        "partition 0 synthesis failed: x",
+        Some(task),
+    );
+    daemon.run.tasks[task as usize].failure = Some(line);
+    let job = daemon.run.tasks[task as usize].job;
+    daemon.close(job, JobOutcome::Failed);
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::SchedFailed));
+    let failed = only(&said, Code::SchedFailed);
+    assert!(failed.explanation.contains("synthesis failed: x"));
+    assert_eq!(
+        (failed.job.as_deref(), failed.partition),
+        (Some("b"), Some(0))
+    );
+}
+
+#[test]
+fn an_invalid_proof_is_an_error_although_all_ended() {
+    let mut daemon = Daemon::new();
+    for name in ["a", "b"] {
+        let job = daemon.job(name, 2);
+        daemon.prove(job);
+        daemon.verify(job, name == "a");
+    }
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::ProofInvalid));
+    assert_eq!((said.verdict, said.exit_code()), (Verdict::Failed, 1));
+    let finding = only(&said, Code::ProofInvalid);
+    assert_eq!((finding.count, finding.job.as_deref()), (1, Some("b")));
+    assert!(of(&said, Code::RunNoVerification).is_empty());
+}
+
+#[test]
+fn twice_the_same_partition_is_found() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 3);
+    daemon.prove(job);
+    daemon.run.tasks[1].repeats = 1;
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::SchedDuplicate));
+    assert_eq!(only(&said, Code::SchedDuplicate).partition, Some(1));
+}
+
+#[test]
+fn torn_and_error_lines_are_counted_without_alarm() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 3);
+    daemon.prove(job);
+    daemon.verify(job, true);
+    daemon.trouble(Class::Error, None, "cannot write metrics", None);
+    daemon.run.torn.repaired = vec![LineRef { input: 0, line: 2 }; 30];
+    daemon.run.torn.lost = vec![LineRef { input: 0, line: 5 }];
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    let torn = only(&said, Code::RunTornLines);
+    assert_eq!((torn.count, torn.severity), (31, Severity::Info));
+    assert_eq!(torn.title, "31 torn lines: 30 repaired, 1 lost");
+    assert_eq!(only(&said, Code::RunErrorLine).severity, Severity::Warning);
+    assert_eq!((said.verdict, said.exit_code()), (Verdict::Verified, 0));
+}
+
+fn client(rows: &[(&str, u64)]) -> Bench {
+    let proof = |(at, (status, prove_ms)): (usize, &(&str, u64))| BenchProof {
+        index: at as u64 + 1,
+        status: (*status).to_owned(),
+        wall_s: 1.0,
+        prove_ms: *prove_ms,
+        line: LineRef {
+            input: 0,
+            line: 100 + u32::try_from(at).unwrap(),
+        },
+    };
+    Bench {
+        line: LineRef { input: 0, line: 99 },
+        proofs: rows.iter().enumerate().map(proof).collect(),
+        ..Bench::default()
+    }
+}
+
+#[test]
+fn the_client_alone_tells_of_failures_but_not_of_an_idle_gpu() {
+    let mut daemon = Daemon::new();
+    daemon.run.bench = Some(client(&[("COMPLETED", 500), ("FAILED", 0)]));
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::SchedFailed));
+    let failed = only(&said, Code::SchedFailed);
+    assert_eq!((failed.count, failed.evidence[0].line), (1, 101));
+    assert!(
+        failed
+            .explanation
+            .contains("means only that they did not complete")
+    );
+}
+
+#[test]
+fn client_and_daemon_are_compared() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 2);
+    daemon.prove(job);
+    daemon.run.bench = Some(client(&[("COMPLETED", 500), ("COMPLETED", 500)]));
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    let finding = only(&said, Code::RunBenchMismatch);
+    assert_eq!(finding.severity, Severity::Warning);
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 2);
+    daemon.prove(job);
+    daemon.run.bench = Some(client(&[("COMPLETED", 500)]));
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert!(of(&said, Code::RunBenchMismatch).is_empty());
+}

@@ -1,0 +1,284 @@
+//! A diagnosis as plain text: verdict in one line, root cause with its lines and what to do, what
+//! followed from it, what else was found, idle time by cause, a line per run. No colour; a line
+//! is at most [`WIDTH`] columns but for quoted log lines, which are cut to fit.
+
+mod idle;
+mod wrap;
+
+use std::collections::BTreeSet;
+
+use tracefmt::finding::{Confidence, Finding, Severity};
+
+use super::model::{Diagnosis, RunRow};
+use super::scene::many;
+use crate::model::Analysis;
+use wrap::{clip, put, wrap};
+
+/// Columns of the text.
+const WIDTH: usize = 100;
+
+/// Most root causes that are told, one a run.
+const ROOTS_MAX: usize = 2;
+
+/// Most quoted lines of the root cause.
+const ROOT_LINES_MAX: usize = 5;
+
+/// Most findings that are told in full besides the root.
+const OTHERS_MAX: usize = 6;
+
+/// Most runs that get a line of their own.
+const RUNS_MAX: usize = 12;
+
+/// What `cuzk diagnose` prints.
+pub fn render(diagnosis: &Diagnosis, analysis: &Analysis) -> String {
+    let mut out = String::new();
+    let head = diagnosis.verdict.headline();
+    out.push_str(&wrap(
+        &format!("{head}: {}.", diagnosis.summary),
+        "",
+        "  ",
+        WIDTH,
+    ));
+    baseline(diagnosis, &mut out);
+    roots(diagnosis, &mut out);
+    followers(diagnosis, &mut out);
+    others(diagnosis, &mut out);
+    idle::section(analysis, &mut out);
+    runs(diagnosis, &mut out);
+    out
+}
+
+fn baseline(diagnosis: &Diagnosis, out: &mut String) {
+    if let Some(row) = diagnosis.baseline.as_ref().filter(|row| !row.comparable) {
+        let said = format!(
+            "Not compared with {}: {}.",
+            row.paths.join(", "),
+            row.differs.join("; ")
+        );
+        out.push_str(&wrap(&said, "", "  ", WIDTH));
+    }
+}
+
+fn roots(diagnosis: &Diagnosis, out: &mut String) {
+    let roots: Vec<&Finding> = diagnosis.findings.iter().filter(|f| f.root).collect();
+    for root in roots.iter().take(ROOTS_MAX) {
+        in_full(diagnosis, root, out);
+    }
+    if roots.len() > ROOTS_MAX {
+        let rest = many((roots.len() - ROOTS_MAX) as u64, "more run");
+        put(
+            out,
+            &format!("\n... and {rest} with a root cause; --format json has all"),
+        );
+    }
+}
+
+/// The root cause: title, explanation, quoted lines, what to do.
+fn in_full(diagnosis: &Diagnosis, finding: &Finding, out: &mut String) {
+    let run = if diagnosis.runs.len() > 1 {
+        finding
+            .run
+            .map_or_else(String::new, |run| format!(" of run {run}"))
+    } else {
+        String::new()
+    };
+    put(
+        out,
+        &format!("\nROOT CAUSE{run}: {}  [{}]", finding.title, label(finding)),
+    );
+    if let Some(place) = place(finding) {
+        put(out, &format!("  {place}"));
+    }
+    out.push_str(&wrap(&finding.explanation, "  ", "  ", WIDTH));
+    quotes(finding, ROOT_LINES_MAX, out);
+    what_next(finding, out);
+}
+
+fn what_next(finding: &Finding, out: &mut String) {
+    if let Some(fix) = &finding.fix {
+        out.push_str(&wrap(fix, "  Next: ", "        ", WIDTH));
+    }
+    if let Some(what_if) = &finding.what_if {
+        let passes = if what_if.passes {
+            "passes"
+        } else {
+            "still fails"
+        };
+        let mib = what_if.peak_bytes >> 20;
+        put(
+            out,
+            &format!("  What if {}: {passes}, peak {mib} MiB", what_if.change),
+        );
+    }
+    if let Some(command) = &finding.reproduce {
+        put(out, &format!("  Again: {command}"));
+    }
+}
+
+fn label(finding: &Finding) -> String {
+    let sure = match finding.confidence {
+        Confidence::Certain => "",
+        Confidence::Inferred => ", inferred",
+        Confidence::Ambiguous => ", ambiguous",
+    };
+    format!("{}{sure}", finding.code)
+}
+
+/// Job, partition, worker and GPU, where known.
+fn place(finding: &Finding) -> Option<String> {
+    let number = |name: &str, value: Option<u32>| value.map(|value| format!("{name} {value}"));
+    let parts: Vec<String> = [
+        finding.job.as_ref().map(|job| format!("job {job}")),
+        number("partition", finding.partition),
+        number("worker", finding.worker),
+        number("gpu", finding.gpu),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| format!("first in {}", parts.join(", ")))
+}
+
+fn quotes(finding: &Finding, max: usize, out: &mut String) {
+    for evidence in finding.evidence.iter().take(max) {
+        let line = format!("    {}:{}  {}", evidence.path, evidence.line, evidence.text);
+        put(out, &clip(&line, WIDTH));
+    }
+}
+
+/// Findings that follow from another one, a line each.
+fn followers(diagnosis: &Diagnosis, out: &mut String) {
+    let follow: Vec<&Finding> = diagnosis
+        .findings
+        .iter()
+        .filter(|finding| !finding.root && !finding.caused_by.is_empty())
+        .collect();
+    if follow.is_empty() {
+        return;
+    }
+    out.push_str("\nFollowed from it:\n");
+    for finding in follow.iter().take(OTHERS_MAX * 2) {
+        let run = run_of(diagnosis, finding);
+        let line = format!("  {run}{}  [{}]", finding.title, label(finding));
+        put(out, &clip(&line, WIDTH));
+    }
+    more(follow.len(), OTHERS_MAX * 2, out);
+}
+
+fn run_of(diagnosis: &Diagnosis, finding: &Finding) -> String {
+    if diagnosis.runs.len() > 1 {
+        finding
+            .run
+            .map_or_else(String::new, |run| format!("run {run}: "))
+    } else {
+        String::new()
+    }
+}
+
+fn more(all: usize, shown: usize, out: &mut String) {
+    if all > shown {
+        let rest = many((all - shown) as u64, "more finding");
+        put(out, &format!("  ... and {rest}; --format json has all"));
+    }
+}
+
+/// Findings that stand by themselves.
+fn others(diagnosis: &Diagnosis, out: &mut String) {
+    let alone: Vec<&Finding> = diagnosis
+        .findings
+        .iter()
+        .filter(|finding| !finding.root && finding.caused_by.is_empty())
+        .collect();
+    if alone.is_empty() {
+        return;
+    }
+    // Findings of one code in several runs are told once; the first speaks for the others.
+    let mut told: Vec<(&Finding, BTreeSet<Option<u32>>)> = Vec::new();
+    for finding in alone {
+        let same = |first: &Finding| {
+            (first.code, first.severity) == (finding.code, finding.severity)
+                && first.run != finding.run
+        };
+        match told.iter_mut().find(|(first, _)| same(first)) {
+            Some((_, runs)) => {
+                runs.insert(finding.run);
+            }
+            None => told.push((finding, BTreeSet::new())),
+        }
+    }
+    put(out, "\nAlso found:");
+    for (finding, runs) in told.iter().take(OTHERS_MAX) {
+        other(diagnosis, finding, runs.len() as u64, out);
+    }
+    more(told.len(), OTHERS_MAX, out);
+}
+
+fn other(diagnosis: &Diagnosis, finding: &Finding, more: u64, out: &mut String) {
+    let severity = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+    };
+    let run = run_of(diagnosis, finding);
+    let also = if more == 0 {
+        String::new()
+    } else {
+        format!(", and in {}", many(more, "more run"))
+    };
+    let line = format!(
+        "  {severity}: {run}{}{also}  [{}]",
+        finding.title,
+        label(finding)
+    );
+    put(out, &clip(&line, WIDTH));
+    if finding.severity == Severity::Info {
+        return;
+    }
+    out.push_str(&wrap(&finding.explanation, "    ", "    ", WIDTH));
+    quotes(finding, 2, out);
+    if let Some(fix) = &finding.fix {
+        out.push_str(&wrap(fix, "    Next: ", "          ", WIDTH));
+    }
+}
+
+/// A line per run.
+fn runs(diagnosis: &Diagnosis, out: &mut String) {
+    if diagnosis.runs.is_empty() {
+        return;
+    }
+    out.push_str("\nRuns:\n");
+    for row in diagnosis.runs.iter().take(RUNS_MAX) {
+        put(out, &clip(&run_line(row), WIDTH + 40));
+    }
+    if diagnosis.runs.len() > RUNS_MAX {
+        put(
+            out,
+            &format!("  ... and {} more", diagnosis.runs.len() - RUNS_MAX),
+        );
+    }
+}
+
+fn run_line(row: &RunRow) -> String {
+    let (jobs, parts) = (row.jobs, row.partitions);
+    let sure = match row.dialect_confidence {
+        Confidence::Certain => "",
+        Confidence::Inferred | Confidence::Ambiguous => "?",
+    };
+    format!(
+        "  {}  {}{sure}  {} lines {}-{}  jobs {} of {} ok, {} failed, {} open, {} verified  \
+         partitions {} ok, {} failed, {} open",
+        row.run,
+        row.dialect,
+        row.path,
+        row.first_line,
+        row.last_line,
+        jobs.completed,
+        jobs.total,
+        jobs.failed,
+        jobs.open,
+        jobs.verified,
+        parts.completed,
+        parts.failed,
+        parts.open,
+    )
+}
