@@ -1,0 +1,38 @@
+//! The arguments of `cuzk`; each verb's own are in its file.
+
+use clap::{Parser, Subcommand};
+
+use crate::verb;
+
+/// Tools for people who run a Groth16 proving engine: read its log, say what happened, and why.
+#[derive(Debug, Parser)]
+#[command(name = "cuzk", version, about, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Args {
+    /// What to do
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cuzk diagnose daemon.log bench.txt          what happened, the root cause, what to do
+  cuzk diagnose daemon.log --html report.html the same as one self-contained page
+  cuzk analyze daemon.log                     where the GPU sat idle, phase by phase
+  cuzk compare before.log after.log           did the last change make proofs faster?
+  cuzk trace stat daemon.log.gz               what is in a log, byte for byte
+  cuzk trace cat --trouble -C 3 daemon.log    what grep would miss
+
+Exit codes: 0 nothing wrong, 1 findings of severity error, 2 wrong usage or unreadable input,
+3 inconclusive, 4 not comparable, 70 internal error.";
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Look at a log itself: what is in it, its events, its anomalies
+    #[command(subcommand)]
+    Trace(verb::trace::Trace),
+    /// Print a completion script for a shell
+    Completions(verb::completions::Completions),
+    /// Print the manual page
+    Man(verb::man::Man),
+}

@@ -1,0 +1,28 @@
+//! The one binary, `cuzk`: each verb parses its arguments, calls one library function of the
+//! crates below, and prints. What a log means is decided there, never here.
+
+pub mod args;
+pub mod error;
+pub mod exit;
+pub mod inputs;
+pub mod output;
+pub mod progress;
+pub mod verb;
+
+use args::{Args, Verb};
+use error::CliError;
+use exit::Exit;
+
+/// Runs one verb.
+///
+/// # Errors
+///
+/// Whatever keeps the verb from giving an answer: unreadable inputs, a wrong combination of
+/// flags, an output that cannot be written. The error says which exit code it means.
+pub fn run(args: &Args) -> Result<Exit, CliError> {
+    match &args.verb {
+        Verb::Trace(verb) => verb::trace::run(verb),
+        Verb::Completions(verb) => verb::completions::run(verb),
+        Verb::Man(verb) => verb::man::run(verb),
+    }
+}
