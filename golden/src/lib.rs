@@ -5,9 +5,14 @@
 //! that a gate and a picture can never disagree.
 
 mod error;
+pub mod evidence;
+pub mod gate;
 pub mod key;
+pub mod problem;
 pub mod samples;
+pub mod snapshot;
 pub mod stats;
+pub mod verdict;
 
 pub use error::GoldenError;
 pub use key::Key;

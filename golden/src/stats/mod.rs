@@ -14,6 +14,7 @@
 
 mod dist;
 mod moderate;
+mod multiple;
 mod order;
 mod ratio;
 mod serial;
@@ -21,6 +22,7 @@ mod shift;
 
 pub use dist::{normal_quantile, t_quantile, t_upper_tail};
 pub use moderate::{Moderated, Prior};
+pub use multiple::{benjamini_hochberg, holm};
 pub use order::{MAD_TO_SD, Summary, mad, median, quantile, robust_sd};
 pub use ratio::{Evidence, PhaseRatio, PhaseRuns, compare_phase, compare_phases, median_ratio};
 pub use serial::{lag1, long_run_factor};

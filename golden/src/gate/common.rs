@@ -1,0 +1,106 @@
+//! The machine's common shift: what all phases of a run do together.
+//!
+//! A run on a warmer or busier machine is slower in all its phases. The median over the phases of
+//! the run's deviations from the baseline is taken out of every phase, which makes each phase's
+//! own change visible in less noise, and is reported and judged on its own line. With control
+//! phases, which the code under test cannot change, it is taken from them alone.
+
+use crate::stats::median;
+
+/// Below this many phases their median would be the very thing under test.
+pub(super) const PHASES_MIN: usize = 6;
+
+/// Run medians (log ms) of one phase on both sides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sides {
+    /// One value a baseline run.
+    pub base: Vec<f64>,
+    /// One value a candidate run.
+    pub cand: Vec<f64>,
+}
+
+impl Sides {
+    fn base_mean(&self) -> f64 {
+        self.base.iter().sum::<f64>() / self.base.len().max(1) as f64
+    }
+}
+
+/// The common deviation of each run, or `None` where it cannot be told from the phases.
+pub(super) fn common_shift(phases: &[Sides], controls: &[usize]) -> Option<Sides> {
+    let used: Vec<&Sides> = if controls.is_empty() {
+        if phases.len() < PHASES_MIN {
+            return None;
+        }
+        phases.iter().collect()
+    } else {
+        controls.iter().filter_map(|at| phases.get(*at)).collect()
+    };
+    let first = used.first()?;
+    let means: Vec<f64> = used.iter().map(|phase| phase.base_mean()).collect();
+    let of_run = |side: fn(&Sides) -> &[f64], run: usize| {
+        let mut deviations: Vec<f64> = used
+            .iter()
+            .zip(&means)
+            .map(|(phase, mean)| side(phase)[run] - mean)
+            .collect();
+        median(&mut deviations).unwrap_or(0.0)
+    };
+    Some(Sides {
+        base: (0..first.base.len())
+            .map(|run| of_run(|s| &s.base, run))
+            .collect(),
+        cand: (0..first.cand.len())
+            .map(|run| of_run(|s| &s.cand, run))
+            .collect(),
+    })
+}
+
+/// A phase without the common deviation of its runs.
+pub(super) fn without(phase: &Sides, common: Option<&Sides>) -> Sides {
+    let Some(common) = common else {
+        return phase.clone();
+    };
+    let less = |ours: &[f64], shared: &[f64]| ours.iter().zip(shared).map(|(x, c)| x - c).collect();
+    Sides {
+        base: less(&phase.base, &common.base),
+        cand: less(&phase.cand, &common.cand),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phases(n: usize, slow: usize) -> Vec<Sides> {
+        (0..n)
+            .map(|at| {
+                let own = if at == slow { 0.1 } else { 0.0 };
+                let level = at as f64;
+                Sides {
+                    base: vec![level, level + 0.02, level - 0.02],
+                    cand: vec![level + 0.03 + own, level + 0.05 + own],
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn one_slow_phase_does_not_move_it() {
+        let phases = phases(12, 4);
+        let common = common_shift(&phases, &[]).unwrap();
+        assert!((common.cand[0] - 0.03).abs() < 1e-12, "{common:?}");
+        assert!((common.base[2] + 0.02).abs() < 1e-12);
+        let own = without(&phases[4], Some(&common));
+        assert!((own.cand[0] - own.base[0] - 0.1).abs() < 1e-12);
+        assert!((own.cand[1] - own.base[1] - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn few_phases_have_none_but_controls_do() {
+        let phases = phases(3, 0);
+        assert_eq!(common_shift(&phases, &[]), None);
+        let common = common_shift(&phases, &[1]).unwrap();
+        assert!((common.cand[1] - 0.05).abs() < 1e-12);
+        assert_eq!(without(&phases[0], None), phases[0]);
+    }
+}

@@ -1,0 +1,381 @@
+//! The change of each phase with its uncertainty, tested three ways.
+//!
+//! - slower than the smallest effect of interest: a minimum-effect test (Murphy and Myors 1999),
+//!   `t = (d - δ) / (s √(1/Rb + 1/Rc))`, Holm over all lines;
+//! - not slower than the largest effect that passes: the upper bound of `d`, the one-sided half
+//!   of Schuirmann's two one-sided tests (1987);
+//! - what could have been seen: `δ + (t₁₋α/ₘ + t₀.₈) s √(1/Rb + 1/Rc)`, and the runs for which
+//!   that falls below the limit.
+//!
+//! `s²` is the pooled variance of run medians, moderated over the phases.
+
+use statrs::stats_tests::Alternative;
+use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
+
+use super::common::{Sides, common_shift, without};
+use super::options::Options;
+use crate::stats::{Moderated, Prior, holm, mean_variance, t_quantile, t_upper_tail};
+
+/// Chance with which the printed smallest detectable effect is detected.
+const POWER: f64 = 0.8;
+
+/// More candidate runs than this are never asked for.
+const RUNS_MAX: u32 = 500;
+
+/// Runs a side from which a rank test has to agree.
+const RANK_RUNS_MIN: usize = 6;
+
+/// Level of that rank test.
+const RANK_ALPHA: f64 = 0.05;
+
+/// One phase as the tests see it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// Run medians, log ms.
+    pub sides: Sides,
+    /// Log ratio up to which a slow-down is no regression.
+    pub least: f64,
+    /// Log ratio that a pass excludes.
+    pub most: f64,
+    /// Variance that the clock alone gives a run's median.
+    pub floor: f64,
+    /// Whether the code under test cannot change this phase.
+    pub control: bool,
+}
+
+/// A change with everything the tests said about it. All effects are log ratios.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// Candidate less baseline, without the common shift.
+    pub shift: f64,
+    /// Candidate less baseline as measured.
+    pub raw: f64,
+    /// Standard error of the shift.
+    pub error: f64,
+    /// Degrees of freedom of the error.
+    pub df: f64,
+    /// Ends of the two-sided 95 % interval of this line alone.
+    pub interval: (f64, f64),
+    /// One-sided upper bound that a pass is decided on.
+    pub upper: f64,
+    /// p value of "no more than the smallest effect of interest".
+    pub p: f64,
+    /// The same, adjusted by Holm for all lines.
+    pub p_holm: f64,
+    /// Proven slower.
+    pub slower: bool,
+    /// Proven not slower than the limit.
+    pub held: bool,
+    /// Smallest slow-down detected with a chance of 80 % on this evidence.
+    pub mde: f64,
+    /// Candidate runs with which such a check decides; `None` if the baseline has too few.
+    pub runs_needed: Option<u32>,
+}
+
+/// The effects of all lines, and of the machine where it can be told from them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effects {
+    /// In the order of the lines.
+    pub lines: Vec<Effect>,
+    /// The common shift.
+    pub machine: Option<Effect>,
+}
+
+/// Tests all lines. Every line has the same numbers of runs, at least one a side.
+#[must_use]
+pub fn effects(lines: &[Line], options: &Options) -> Effects {
+    let sides: Vec<Sides> = lines.iter().map(|line| line.sides.clone()).collect();
+    let controls: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].control).collect();
+    let common = common_shift(&sides, &controls);
+    let own: Vec<Line> = lines
+        .iter()
+        .map(|line| Line {
+            sides: without(&line.sides, common.as_ref()),
+            ..line.clone()
+        })
+        .collect();
+    let machine = common.map(|sides| {
+        let (least, most) = (options.effect_min.ln_1p(), options.effect_max.ln_1p());
+        Line {
+            sides,
+            least,
+            most,
+            floor: 0.0,
+            control: false,
+        }
+    });
+    let pooled: Vec<(f64, f64)> = own.iter().map(pooled_variance).collect();
+    let prior = Prior::fit(&pooled);
+    let df_all: f64 = pooled.iter().map(|(_, df)| df).sum();
+    let family = lines.len() - controls.len() + usize::from(machine.is_some());
+    let setting = Setting {
+        options,
+        family: family.max(1) as f64,
+    };
+    let mut tested: Vec<Effect> = own
+        .iter()
+        .zip(lines)
+        .zip(&pooled)
+        .map(|((line, raw), (variance, df))| {
+            let moderated = prior.moderate(*variance, *df, df_all);
+            let floored = Moderated {
+                variance: moderated.variance.max(line.floor),
+                ..moderated
+            };
+            setting.test(line, shift(&raw.sides), floored)
+        })
+        .collect();
+    let mut machine = machine.map(|line| {
+        let (variance, df) = pooled_variance(&line);
+        setting.test(&line, shift(&line.sides), Moderated { variance, df })
+    });
+    decide(&mut tested, machine.as_mut(), &own, options);
+    Effects {
+        lines: tested,
+        machine,
+    }
+}
+
+/// Adjusts the p values over the family and sets what is proven slower.
+fn decide(tested: &mut [Effect], machine: Option<&mut Effect>, own: &[Line], options: &Options) {
+    let mut family: Vec<&mut Effect> = tested
+        .iter_mut()
+        .zip(own)
+        .filter_map(|(effect, line)| (!line.control).then_some(effect))
+        .chain(machine)
+        .collect();
+    let p: Vec<f64> = family.iter().map(|effect| effect.p).collect();
+    for (effect, adjusted) in family.iter_mut().zip(holm(&p)) {
+        effect.p_holm = adjusted;
+        effect.slower = adjusted <= options.alpha_of_look();
+    }
+    for (effect, line) in tested.iter_mut().zip(own) {
+        effect.slower = effect.slower && ranks_agree(line);
+    }
+}
+
+/// With six or more runs a side the ranks must show a shift too: one wild run is not enough.
+fn ranks_agree(line: &Line) -> bool {
+    let Sides { base, cand } = &line.sides;
+    if base.len() < RANK_RUNS_MIN || cand.len() < RANK_RUNS_MIN {
+        return true;
+    }
+    let less: Vec<f64> = cand.iter().map(|x| x - line.least).collect();
+    mannwhitneyu(
+        &less,
+        base,
+        MannWhitneyUMethod::Automatic,
+        Alternative::Greater,
+    )
+    .is_ok_and(|(_, p)| p <= RANK_ALPHA)
+}
+
+/// Mean of the candidate less mean of the baseline.
+fn shift(sides: &Sides) -> f64 {
+    let mean = |side: &[f64]| mean_variance(side).map_or(f64::NAN, |(mean, _)| mean);
+    mean(&sides.cand) - mean(&sides.base)
+}
+
+/// Pooled variance over both sides, never below what the clock gives, and its degrees of freedom.
+fn pooled_variance(line: &Line) -> (f64, f64) {
+    let squares = |side: &[f64]| {
+        let df = side.len().saturating_sub(1) as f64;
+        mean_variance(side).map_or((0.0, 0.0), |(_, variance)| (variance * df, df))
+    };
+    let ((base, df_base), (cand, df_cand)) = (squares(&line.sides.base), squares(&line.sides.cand));
+    let df = df_base + df_cand;
+    let variance = if df > 0.0 { (base + cand) / df } else { 0.0 };
+    (variance.max(line.floor), df)
+}
+
+/// What all tests of one check share.
+struct Setting<'o> {
+    options: &'o Options,
+    family: f64,
+}
+
+impl Setting<'_> {
+    fn test(&self, line: &Line, raw: f64, moderated: Moderated) -> Effect {
+        let Moderated { variance, df } = moderated;
+        let (runs_base, runs_cand) = (line.sides.base.len(), line.sides.cand.len());
+        let shift = shift(&line.sides);
+        let error = spread(variance, runs_base, runs_cand as f64);
+        let reach = t_quantile(0.975, df) * error;
+        let upper = shift + self.pass_quantile(df) * error;
+        let p = if error > 0.0 {
+            t_upper_tail((shift - line.least) / error, df)
+        } else {
+            1.0
+        };
+        let enough = runs_base.min(runs_cand) >= self.options.runs_min;
+        Effect {
+            shift,
+            raw,
+            error,
+            df,
+            interval: (shift - reach, shift + reach),
+            upper,
+            p: if enough { p } else { 1.0 },
+            p_holm: 1.0,
+            slower: false,
+            held: enough && error > 0.0 && upper < line.most && raw < line.most,
+            mde: line.least + self.detect_quantile(df) * error,
+            runs_needed: self.runs_needed(line, moderated),
+        }
+    }
+
+    fn pass_quantile(&self, df: f64) -> f64 {
+        t_quantile(1.0 - self.options.pass_alpha_of_look(), df)
+    }
+
+    /// Standard errors between the smallest effect of interest and one detected in 80 %.
+    fn detect_quantile(&self, df: f64) -> f64 {
+        t_quantile(1.0 - self.options.alpha_of_look() / self.family, df) + t_quantile(POWER, df)
+    }
+
+    /// The fewest candidate runs with which a slow-down at the limit is found, and an unchanged
+    /// phase passes, with a chance of 80 % each.
+    fn runs_needed(&self, line: &Line, moderated: Moderated) -> Option<u32> {
+        let Moderated { variance, df } = moderated;
+        let room = line.most - line.least;
+        let fewest = u32::try_from(self.options.runs_min.max(1)).unwrap_or(RUNS_MAX);
+        let detect = self.detect_quantile(df);
+        let pass = self.pass_quantile(df) + t_quantile(POWER, df);
+        let decides = |runs: u32| {
+            let error = spread(variance, line.sides.base.len(), f64::from(runs));
+            (room <= 0.0 || detect * error <= room) && pass * error <= line.most
+        };
+        if line.sides.base.len() < self.options.runs_min || !decides(RUNS_MAX) {
+            return None;
+        }
+        // More runs only help, so the answer can be bisected.
+        let (mut low, mut high) = (fewest, RUNS_MAX);
+        while low < high {
+            let middle = low.midpoint(high);
+            if decides(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Some(low)
+    }
+}
+
+/// Standard error of a difference of means of runs.
+fn spread(variance: f64, runs_base: usize, runs_cand: f64) -> f64 {
+    (variance * (1.0 / runs_base as f64 + 1.0 / runs_cand)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of `runs` against `runs` with a fixed zigzag of size `noise`, the first one shifted.
+    fn lines(runs: usize, noise: f64, shift: f64) -> Vec<Line> {
+        let options = Options::default();
+        let (least, most) = options.margins(100.0, 0.0);
+        (0..12)
+            .map(|phase| {
+                let at = |run: usize, seed: usize| {
+                    let step = (run * 7 + phase * 5 + seed) * 2_654_435_761 % 1_000;
+                    4.6 + noise * (step as f64 / 500.0 - 1.0)
+                };
+                let own = if phase == 0 { shift } else { 0.0 };
+                let sides = Sides {
+                    base: (0..runs).map(|run| at(run, 1)).collect(),
+                    cand: (0..runs).map(|run| at(run, 977) + own).collect(),
+                };
+                Line {
+                    sides,
+                    least,
+                    most,
+                    floor: 0.0,
+                    control: false,
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_large_shift_is_found_and_the_rest_holds() {
+        let got = effects(&lines(5, 0.01, 0.1), &Options::default());
+        assert!(
+            got.lines[0].slower && !got.lines[0].held,
+            "{:?}",
+            got.lines[0]
+        );
+        assert!((got.lines[0].shift - 0.1).abs() < 0.02);
+        assert!(got.lines[1..].iter().all(|line| !line.slower && line.held));
+        assert!(!got.machine.unwrap().slower);
+    }
+
+    #[test]
+    fn noise_hides_it_and_says_how_much_more_is_needed() {
+        let got = effects(&lines(4, 0.15, 0.05), &Options::default());
+        let line = got.lines[0];
+        assert!(!line.slower && !line.held);
+        assert!(line.mde > 0.1, "{line:?}");
+        let quiet = effects(&lines(12, 0.02, 0.0), &Options::default());
+        assert!(
+            quiet.lines[0].runs_needed.unwrap() < 12,
+            "{:?}",
+            quiet.lines[0]
+        );
+    }
+
+    #[test]
+    fn a_uniform_shift_is_the_machine() {
+        let mut lines = lines(5, 0.005, 0.0);
+        for line in &mut lines {
+            for x in &mut line.sides.cand {
+                *x += 0.1;
+            }
+        }
+        let got = effects(&lines, &Options::default());
+        assert!(got.machine.unwrap().slower);
+        assert!(
+            got.lines
+                .iter()
+                .all(|line| !line.slower && (line.raw - 0.1).abs() < 0.02)
+        );
+        // Not silently absorbed: no phase passes either.
+        assert!(got.lines.iter().all(|line| !line.held));
+    }
+
+    #[test]
+    fn one_run_or_no_spread_proves_nothing() {
+        let mut one = lines(5, 0.01, 0.5);
+        for line in &mut one {
+            line.sides.cand.truncate(1);
+        }
+        let got = effects(&one, &Options::default());
+        assert!(got.lines.iter().all(|line| !line.slower && !line.held));
+        let still = effects(&lines(5, 0.0, 0.0), &Options::default());
+        assert!(still.lines.iter().all(|line| !line.slower && !line.held));
+    }
+
+    #[test]
+    fn one_wild_run_is_not_a_regression() {
+        let mut wild = lines(6, 0.004, 0.0);
+        wild[3].sides.cand[2] += 1.5;
+        let got = effects(&wild, &Options::default());
+        assert!(
+            !got.lines[3].slower && !got.lines[3].held,
+            "{:?}",
+            got.lines[3]
+        );
+    }
+
+    #[test]
+    fn a_control_is_no_part_of_the_family() {
+        let mut with = lines(5, 0.01, 0.1);
+        with[0].control = true;
+        let got = effects(&with, &Options::default());
+        assert!(!got.lines[0].slower);
+        assert!(
+            got.machine.unwrap().slower,
+            "the control moved: so did the machine"
+        );
+    }
+}
