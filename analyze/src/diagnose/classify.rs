@@ -3,9 +3,8 @@
 //! host range, the host's memory, ... It judges single lines only: which came first, and what
 //! followed from what, is decided by the finders and in `cause`.
 
+use tracefmt::cuda;
 use tracefmt::run::{Trouble, TroubleClass};
-
-use super::cuda;
 
 /// What a trouble line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,16 +45,6 @@ const MEMORY_WORDS: [&str; 4] = [
     "cudaerrormemoryallocation",
     "cl_mem_object_allocation_failure",
     "gpu allocation failed",
-];
-
-/// Words of sticky errors, in lower case, with their code.
-const STICKY_WORDS: [(&str, i32); 6] = [
-    ("illegal memory access", 700),
-    ("illegal instruction was encountered", 715),
-    ("misaligned address", 716),
-    ("unspecified launch failure", 719),
-    ("device-side assert", 710),
-    ("uncorrectable ecc error", 214),
 ];
 
 /// Decides what a trouble line is about.
@@ -101,7 +90,7 @@ fn by_code(code: Option<i32>) -> Option<Topic> {
         2 => Topic::DeviceMemory,
         712 => Topic::AlreadyRegistered,
         713 => Topic::NotRegistered,
-        _ if cuda::lookup(code).is_some_and(|row| row.sticky) => Topic::Sticky(code),
+        _ if cuda::is_sticky(code) => Topic::Sticky(code),
         _ => Topic::Cuda(code),
     })
 }
@@ -110,10 +99,10 @@ fn by_words(text: &str) -> Option<Topic> {
     if MEMORY_WORDS.iter().any(|words| text.contains(words)) {
         return Some(Topic::DeviceMemory);
     }
-    STICKY_WORDS
+    cuda::ERRORS
         .iter()
-        .find(|(words, _)| text.contains(words))
-        .map(|(_, code)| Topic::Sticky(*code))
+        .find(|error| error.sticky && text.contains(&error.text.to_lowercase()))
+        .map(|error| Topic::Sticky(error.code))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! that they name are asked for at once, and a source can fetch them in one pass over the inputs.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
 
 use tracefmt::run::{LineRef, Trace};
 
@@ -33,6 +34,79 @@ impl LineSource for BTreeMap<LineRef, String> {
             .iter()
             .filter_map(|line| Some((*line, self.get(line)?.clone())))
             .collect()
+    }
+}
+
+/// Lines out of files: each input is opened again and read once, up to its last wanted line.
+///
+/// `open` gives the decompressed bytes of an input by its index; `None` where they cannot be read
+/// a second time (a pipe), and evidence then quotes what the trace keeps.
+#[derive(Debug)]
+pub struct ReadAgain<F>(pub F);
+
+impl<F> LineSource for ReadAgain<F>
+where
+    F: Fn(u32) -> Option<Box<dyn Read>>,
+{
+    fn fetch(&self, wanted: &[LineRef]) -> BTreeMap<LineRef, String> {
+        let mut texts = BTreeMap::new();
+        for lines in wanted.chunk_by(|a, b| a.input == b.input) {
+            let input = lines.first().map_or(0, |line| line.input);
+            if let Some(reader) = (self.0)(input) {
+                // A file that breaks off while it is read has given what it had.
+                let _partial = pick(BufReader::with_capacity(1 << 18, reader), lines, &mut texts);
+            }
+        }
+        texts
+    }
+}
+
+/// Takes the wanted lines of one input, which come sorted.
+fn pick(
+    mut reader: impl BufRead,
+    wanted: &[LineRef],
+    texts: &mut BTreeMap<LineRef, String>,
+) -> std::io::Result<()> {
+    let mut number = 1;
+    for want in wanted {
+        while number < want.line {
+            if skip_line(&mut reader)? == 0 {
+                return Ok(());
+            }
+            number += 1;
+        }
+        let mut bytes = Vec::new();
+        // Escapes are taken out later, so keep some more than is shown.
+        let limit = TEXT_BYTES_MAX as u64 * 4;
+        let taken = reader.by_ref().take(limit).read_until(b'\n', &mut bytes)?;
+        if taken == 0 {
+            return Ok(());
+        }
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        } else {
+            skip_line(&mut reader)?;
+        }
+        number += 1;
+        texts.insert(*want, String::from_utf8_lossy(&bytes).into_owned());
+    }
+    Ok(())
+}
+
+/// Skips to behind the next line end without keeping the line, however long it is.
+fn skip_line(reader: &mut impl BufRead) -> std::io::Result<usize> {
+    let mut skipped = 0;
+    loop {
+        let block = reader.fill_buf()?;
+        let (used, done) = match memchr::memchr(b'\n', block) {
+            Some(at) => (at + 1, true),
+            None => (block.len(), block.is_empty()),
+        };
+        reader.consume(used);
+        skipped += used;
+        if done {
+            return Ok(skipped);
+        }
     }
 }
 
@@ -93,6 +167,29 @@ mod tests {
         );
         let long = tidy(&"x".repeat(5000));
         assert!(long.len() < 700 && long.ends_with(" ..."));
+    }
+
+    #[test]
+    fn a_file_is_read_once_up_to_the_last_wanted_line() {
+        let long = "y".repeat(10_000);
+        let file = format!("one\n{long}\r\nthree\n\nfive \u{e9}");
+        let source = ReadAgain(|input| {
+            let bytes = std::io::Cursor::new(file.clone().into_bytes());
+            (input == 1).then(|| Box::new(bytes) as Box<dyn Read>)
+        });
+        let line = |input, line| LineRef { input, line };
+        let wanted = [
+            line(0, 1),
+            line(1, 1),
+            line(1, 2),
+            line(1, 3),
+            line(1, 5),
+            line(1, 9),
+        ];
+        let texts = source.fetch(&wanted);
+        let lengths: Vec<(u32, usize)> = texts.iter().map(|(at, t)| (at.line, t.len())).collect();
+        assert_eq!(lengths, [(1, 3), (2, 2400), (3, 5), (5, 7)]);
+        assert_eq!(texts[&line(1, 5)], "five \u{e9}");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 mod cause;
 mod classify;
-pub mod cuda;
+mod cuda;
 mod draft;
 mod find;
 mod lines;
@@ -21,7 +21,7 @@ mod tests;
 mod text;
 mod verdict;
 
-pub use lines::{LineSource, NoLines};
+pub use lines::{LineSource, NoLines, ReadAgain};
 pub use model::{
     BaselineRow, Diagnosis, InputRow, JobCounts, PartitionCounts, RunRow, SCHEMA, Verdict,
 };
