@@ -3,5 +3,7 @@
 
 pub mod diagnose;
 pub mod model;
+#[cfg(test)]
+mod schema_check;
 
 pub use diagnose::diagnose;

@@ -191,6 +191,18 @@ fn the_slower_part_is_the_root_and_the_whole_follows() {
 }
 
 #[test]
+fn the_analysis_fits_its_schema() {
+    let mut analysis = analysis(&[("batch_add", 340.0)]);
+    analysis.findings.push(late_free(Severity::Warning, 3));
+    let json = serde_json::to_value(&analysis).unwrap();
+    let schema = crate::schema_check::load(&analysis.schema);
+    assert_eq!(
+        crate::schema_check::misfits(&schema, &json),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
 fn the_same_times_are_no_regression_and_a_faster_run_neither() {
     let before = analysis(&[("batch_add", 340.0)]);
     for after in [&before, &analysis(&[("batch_add", 300.0)])] {

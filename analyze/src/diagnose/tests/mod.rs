@@ -7,7 +7,8 @@ mod troubles;
 
 use tracefmt::finding::{Code, Finding, Severity};
 
-use super::model::Diagnosis;
+use super::model::{Diagnosis, SCHEMA};
+use crate::schema_check::{load, misfits};
 
 /// The findings of one code.
 fn of(diagnosis: &Diagnosis, code: Code) -> Vec<&Finding> {
@@ -41,6 +42,11 @@ fn root(diagnosis: &Diagnosis) -> Option<Code> {
     let roots = runs_with_root.len();
     runs_with_root.dedup();
     assert_eq!(roots, runs_with_root.len(), "at most one root a run");
+    let json = serde_json::to_value(diagnosis).unwrap();
+    let schema = load(SCHEMA);
+    assert_eq!(misfits(&schema, &json), Vec::<String>::new());
+    let back: Diagnosis = serde_json::from_value(json).unwrap();
+    assert_eq!(&back, diagnosis);
     let id = diagnosis.root.as_deref()?;
     diagnosis.finding(id).map(|finding| finding.code)
 }
