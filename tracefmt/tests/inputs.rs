@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use tracefmt::event::What;
-use tracefmt::grammar::{parse_event, parse_log, parse_timing};
+use tracefmt::grammar::{parse, parse_event, parse_log, parse_timing};
+use tracefmt::record::Record;
+use tracefmt::scan::{Class, Line, Sink, scan_slice};
 use tracefmt::timing::TimingWhat;
 
 /// The folder of inputs; none, with a word about it, where it is not given.
@@ -84,4 +86,52 @@ fn stamped_lines_of_the_excerpts_are_log_lines() {
         }
     }
     assert!(seen > 80, "{seen} lines");
+}
+
+/// Collects the lines of our classes that the grammar leaves untyped.
+#[derive(Default)]
+struct Untyped {
+    typed: usize,
+    odd: Vec<String>,
+}
+
+impl Sink for Untyped {
+    fn line(&mut self, line: &Line<'_>) {
+        let typed = match parse(line.class, line.text) {
+            // A panic's notes and backtrace say nothing that a record could hold.
+            Record::Foreign => matches!(
+                line.class,
+                Class::Torn | Class::Foreign | Class::Ops | Class::Panic
+            ),
+            Record::Event(event) => !matches!(event.what, What::Other { .. }),
+            Record::Timing(timing) => !matches!(timing.what, TimingWhat::Other { .. }),
+            _ => true,
+        };
+        if typed {
+            self.typed += 1;
+        } else if !line.cut {
+            let text = String::from_utf8_lossy(line.text);
+            self.odd
+                .push(format!("{}: {:?} {text}", line.number, line.class));
+        }
+    }
+}
+
+#[test]
+fn scanned_runs_are_typed_without_a_rest() {
+    let Some(folder) = inputs() else { return };
+    let mut typed = 0;
+    for entry in std::fs::read_dir(folder.join("runs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .extension()
+            .is_some_and(|kind| kind == "log" || kind == "txt")
+        {
+            let mut sink = Untyped::default();
+            scan_slice(&std::fs::read(&path).unwrap(), &mut sink);
+            assert!(sink.odd.is_empty(), "{}: {:#?}", path.display(), sink.odd);
+            typed += sink.typed;
+        }
+    }
+    assert!(typed > 10_000, "{typed} lines");
 }
