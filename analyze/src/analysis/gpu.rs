@@ -1,0 +1,114 @@
+//! How one GPU spent a run, as the result shows it.
+
+use tracefmt::finding::Confidence;
+use tracefmt::run::Run;
+
+use super::Options;
+use crate::idle::{Gap, Usage};
+use crate::interval::{Cover, Hold, Reconstruction};
+use crate::model::{GpuTime, IdleCause, IdleGap};
+
+/// The row of a GPU.
+pub(super) fn row(
+    run: &Run,
+    all: &Reconstruction,
+    usage: &Usage,
+    gpu: u32,
+    options: &Options,
+) -> GpuTime {
+    let span_us = usage.span.us();
+    let share = |cover: &Cover| cover.us() as f64 / span_us as f64;
+    GpuTime {
+        run: run.index,
+        gpu,
+        span_start_ms: ms(usage.span.start),
+        span_ms: ms(span_us),
+        busy_interval_ms: ms(usage.interval.us()),
+        busy_hold_ms: ms(usage.hold.us()),
+        busy_kernel_ms: ms(usage.kernel.us()),
+        utilisation_interval: share(&usage.interval),
+        utilisation_hold: share(&usage.hold),
+        utilisation_kernel: share(&usage.kernel),
+        idle: listed(run, all.of_gpu(gpu), usage, options),
+        idle_by_cause_ms: usage.by_kernel.by_cause_ms(),
+        idle_hold_by_cause_ms: usage.by_hold.by_cause_ms(),
+    }
+}
+
+/// Microseconds to milliseconds.
+pub(super) fn ms(us: i64) -> f64 {
+    us as f64 / 1000.0
+}
+
+/// The gaps of at least the floor, the longest ones if there are too many, in order of time.
+fn listed(run: &Run, holds: &[Hold], usage: &Usage, options: &Options) -> Vec<IdleGap> {
+    let long = |gap: &&Gap| ms(gap.span.us()) >= options.gap_floor_ms;
+    let mut gaps: Vec<Gap> = usage
+        .by_kernel
+        .gaps()
+        .iter()
+        .filter(long)
+        .copied()
+        .collect();
+    if gaps.len() > options.gaps_max {
+        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.span.us()));
+        gaps.truncate(options.gaps_max);
+        gaps.sort_by_key(|gap| gap.span.start);
+    }
+    let confidence = holds
+        .iter()
+        .map(|hold| hold.confidence.max(Confidence::Inferred));
+    let confidence = confidence.min().unwrap_or(Confidence::Certain);
+    let mut behind = 0;
+    let mut list = Vec::with_capacity(gaps.len());
+    for gap in gaps {
+        while holds
+            .get(behind)
+            .is_some_and(|hold| hold.acquired <= gap.span.start)
+        {
+            behind += 1;
+        }
+        list.push(IdleGap {
+            start_ms: ms(gap.span.start),
+            end_ms: ms(gap.span.end),
+            ms: ms(gap.span.us()),
+            cause: gap.cause,
+            confidence,
+            lines: lines(run, holds, behind, &gap),
+        });
+    }
+    list
+}
+
+/// Lines around a gap: the last one of the call before, and what the next call waited for.
+/// `behind` is the first hold that starts behind the gap's start.
+fn lines(run: &Run, holds: &[Hold], behind: usize, gap: &Gap) -> Vec<u64> {
+    let mut lines = Vec::with_capacity(3);
+    let mut put = |line: u32| {
+        if line != 0 {
+            lines.push(u64::from(line));
+        }
+    };
+    let before = behind.checked_sub(1).and_then(|at| holds.get(at));
+    if let Some(before) = before {
+        put(before.line.line);
+    }
+    let inside = before.is_some_and(|hold| hold.released > gap.span.start);
+    let next = holds.get(behind).filter(|_| !inside);
+    let task = next.and_then(|next| {
+        let call = run.calls.get(next.call as usize)?;
+        run.tasks.get(call.task as usize)
+    });
+    if let Some(task) = task {
+        let starved = matches!(gap.cause, IdleCause::SynthesisStarved | IdleCause::Fill);
+        let made = task.synth_end.filter(|_| starved);
+        let queued = task
+            .queued
+            .filter(|_| gap.cause == IdleCause::QueuedNotPicked);
+        let start = task.gpu_start.or(task.pickup);
+        for at in [made, queued, start].into_iter().flatten() {
+            put(at.line.line);
+        }
+    }
+    lines
+}

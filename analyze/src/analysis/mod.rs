@@ -1,0 +1,80 @@
+//! One trace to one [`Analysis`]: times, idle causes, phases, critical path, findings.
+
+mod gpu;
+mod regions;
+
+use tracefmt::run::Trace;
+
+use crate::idle::{Demand, usage};
+use crate::interval::reconstruct;
+use crate::model::{Analysis, SCHEMA};
+use crate::{find, path, phase};
+
+/// What to list; sums never depend on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Idle gaps shorter than this, in milliseconds, are summed but not listed.
+    pub gap_floor_ms: f64,
+    /// At most this many gaps a GPU are listed, the longest ones.
+    pub gaps_max: usize,
+    /// At most this many steps of a run's critical path are listed, the last ones.
+    pub steps_max: usize,
+    /// Idle time is a finding when one cause takes this share of a GPU's span.
+    pub idle_share_min: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            gap_floor_ms: 1.0,
+            gaps_max: 100_000,
+            steps_max: 100_000,
+            idle_share_min: 0.05,
+        }
+    }
+}
+
+/// Analyzes all runs of a trace.
+///
+/// An empty trace gives an empty analysis; nothing in a trace makes it fail.
+pub fn analyze(trace: &Trace, options: &Options) -> Analysis {
+    let mut analysis = Analysis {
+        schema: SCHEMA.to_owned(),
+        gpus: Vec::new(),
+        regions: Vec::new(),
+        phases: phase::rows(trace),
+        critical_path: Vec::new(),
+        findings: Vec::new(),
+    };
+    for run in &trace.runs {
+        let all = reconstruct(run);
+        let Some(span) = all.span else { continue };
+        let demand = Demand::of(run, span);
+        for gpu in &all.gpus {
+            let Some(usage) = usage(run, &all, &demand, *gpu) else {
+                continue;
+            };
+            let row = gpu::row(run, &all, &usage, *gpu, options);
+            let sight = find::Sight {
+                trace,
+                run,
+                all: &all,
+            };
+            analysis.findings.extend(find::idle(&sight, &row, options));
+            analysis.gpus.push(row);
+        }
+        let sight = find::Sight {
+            trace,
+            run,
+            all: &all,
+        };
+        analysis.findings.extend(find::contention(&sight));
+        regions::add(run, &all, &mut analysis.regions);
+        let steps = path::critical_path(run, &all, options.steps_max);
+        analysis.critical_path.extend(steps);
+    }
+    for (index, finding) in analysis.findings.iter_mut().enumerate() {
+        finding.id = format!("f{index}");
+    }
+    analysis
+}

@@ -1,0 +1,197 @@
+//! Why a GPU was idle: every microsecond of a run in which no kernel ran gets one cause.
+//!
+//! The causes are tried in this order, and the first that holds wins, so they add up to the idle
+//! time exactly:
+//!
+//! | at that moment | cause |
+//! |---|---|
+//! | no kernel has run yet | `fill` |
+//! | no kernel will run any more | `drain` |
+//! | the lock is held, and its holder waits at the barrier | `barrier_wait` |
+//! | the lock is held, and its holder prepares device memory | `unattributed` |
+//! | the lock is held, and another worker waits for it | `mutex_wait` |
+//! | the lock is held, and nobody waits | `unattributed` |
+//! | the lock is free, and a worker has asked for it | `mutex_wait` |
+//! | the lock is free, and a worker is at CPU work before it asks | `pre_lock_cpu` |
+//! | the lock is free, and a proof waits in the queue | `queued_not_picked` |
+//! | the lock is free, and a job is open | `synthesis_starved` |
+//! | none of these | `unattributed` |
+//!
+//! The same rule by lock tenure: there the holder's own time is busy time, so only the rows of a
+//! free lock remain.
+
+mod gaps;
+
+pub use gaps::{Gap, Ledger};
+
+use tracefmt::run::Run;
+
+use crate::interval::{Cover, Hold, Reconstruction, Span};
+use crate::model::IdleCause;
+
+/// What several GPUs of a run share: proofs in the queue, and open jobs.
+#[derive(Clone, Debug)]
+pub struct Demand {
+    queue: Cover,
+    jobs: Cover,
+}
+
+impl Demand {
+    /// Demand over the whole run; what has no end lasts until `span` ends.
+    pub fn of(run: &Run, span: Span) -> Self {
+        let end = span.end;
+        let queue = run.tasks.iter().filter_map(|task| {
+            let from = task.queued.or(task.synth_end)?.us;
+            let picked = task.pickup.or(task.gpu_start).map_or(end, |at| at.us);
+            Span::new(from, picked)
+        });
+        let open = run.jobs.iter().filter_map(|job| {
+            let first = || {
+                let tasks = job.tasks.iter();
+                let starts = tasks.filter_map(|at| run.tasks.get(*at as usize)?.synth_start);
+                starts.map(|at| at.us).min()
+            };
+            let from = job.submitted.map(|at| at.us).or_else(first)?;
+            Span::new(from, job.ended.map_or(end, |at| at.us))
+        });
+        let synthesis = run.tasks.iter().filter_map(|task| {
+            let to = task.synth_end.map_or(end, |at| at.us);
+            Span::new(task.synth_start?.us, to)
+        });
+        let mut jobs: Vec<Span> = open.chain(synthesis).collect();
+        jobs.shrink_to_fit();
+        Self {
+            queue: queue.collect(),
+            jobs: jobs.into_iter().collect(),
+        }
+    }
+}
+
+/// Busy time of one GPU and its idle time by cause, by kernel and by lock tenure.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// The run's span.
+    pub span: Span,
+    /// Union of `GPU_START` to `GPU_END`.
+    pub interval: Cover,
+    /// Union of the lock tenures.
+    pub hold: Cover,
+    /// Union of the kernel stretches.
+    pub kernel: Cover,
+    /// Idle time by kernel.
+    pub by_kernel: Ledger,
+    /// Idle time by lock tenure.
+    pub by_hold: Ledger,
+}
+
+/// Splits the time of one GPU; none if the run is empty.
+pub fn usage(run: &Run, all: &Reconstruction, demand: &Demand, gpu: u32) -> Option<Usage> {
+    let span = all.span?;
+    let holds = all.of_gpu(gpu);
+    let whole = Cover::from(span);
+    let kernels = holds.iter().flat_map(|hold| all.kernels_of(hold));
+    let kernel = kernels.copied().collect::<Cover>().and(&whole);
+    let hold = tenures(holds).and(&whole);
+    let states = States {
+        barrier: holds.iter().filter_map(|hold| hold.barrier).collect(),
+        preparing: spans(holds, |hold| (hold.acquired, hold.prepared)),
+        waiting: spans(holds, |hold| (hold.request, hold.acquired)),
+        before: spans(holds, |hold| (hold.ready, hold.request)),
+        demand,
+    };
+    let by_kernel = states.split(&whole, &kernel, &hold);
+    let by_hold = states.split(&whole, &hold, &hold);
+    Some(Usage {
+        span,
+        interval: calls(run, holds, span).and(&whole),
+        hold,
+        kernel,
+        by_kernel,
+        by_hold,
+    })
+}
+
+fn spans(holds: &[Hold], of: impl Fn(&Hold) -> (i64, i64)) -> Cover {
+    let all = holds.iter().map(of);
+    all.filter_map(|(start, end)| Span::new(start, end))
+        .collect()
+}
+
+fn tenures(holds: &[Hold]) -> Cover {
+    spans(holds, |hold| (hold.acquired, hold.released))
+}
+
+fn calls(run: &Run, holds: &[Hold], span: Span) -> Cover {
+    let of = |hold: &Hold| {
+        let call = run.calls.get(hold.call as usize)?;
+        let task = run.tasks.get(call.task as usize)?;
+        let end = match task.gpu_end {
+            Some(at) => at.us,
+            None if hold.open => span.end,
+            None => hold.released,
+        };
+        Span::new(task.gpu_start?.us, end)
+    };
+    holds.iter().filter_map(of).collect()
+}
+
+/// What holds at which time, beside busy time.
+struct States<'a> {
+    barrier: Cover,
+    preparing: Cover,
+    waiting: Cover,
+    before: Cover,
+    demand: &'a Demand,
+}
+
+impl States<'_> {
+    fn split(&self, whole: &Cover, busy: &Cover, hold: &Cover) -> Ledger {
+        let mut ledger = Ledger::default();
+        let idle = whole.minus(busy);
+        let Some(active) = busy.hull() else {
+            ledger.add(IdleCause::Fill, &idle);
+            return ledger;
+        };
+        let (inner, ends) = idle.split(&Cover::from(active));
+        for end in ends.spans() {
+            let before = end.start < active.start;
+            let cause = if before {
+                IdleCause::Fill
+            } else {
+                IdleCause::Drain
+            };
+            ledger.add(cause, &Cover::from(*end));
+        }
+        let (held, free) = inner.split(hold);
+        self.split_held(&held, &mut ledger);
+        self.split_free(free, &mut ledger);
+        ledger.sort();
+        ledger
+    }
+
+    fn split_held(&self, held: &Cover, ledger: &mut Ledger) {
+        let (barrier, rest) = held.split(&self.barrier);
+        ledger.add(IdleCause::BarrierWait, &barrier);
+        let (preparing, rest) = rest.split(&self.preparing);
+        ledger.add(IdleCause::Unattributed, &preparing);
+        let (waiting, rest) = rest.split(&self.waiting);
+        ledger.add(IdleCause::MutexWait, &waiting);
+        ledger.add(IdleCause::Unattributed, &rest);
+    }
+
+    fn split_free(&self, free: Cover, ledger: &mut Ledger) {
+        let layers = [
+            (IdleCause::MutexWait, &self.waiting),
+            (IdleCause::PreLockCpu, &self.before),
+            (IdleCause::QueuedNotPicked, &self.demand.queue),
+            (IdleCause::SynthesisStarved, &self.demand.jobs),
+        ];
+        let mut left = free;
+        for (cause, cover) in layers {
+            let (here, rest) = left.split(cover);
+            ledger.add(cause, &here);
+            left = rest;
+        }
+        ledger.add(IdleCause::Unattributed, &left);
+    }
+}

@@ -1,0 +1,277 @@
+//! The calls of one GPU in the order of its lock: each starts where its own equations say, or
+//! else as soon as its CPU work is done and the call before it has left.
+
+use tracefmt::finding::Confidence;
+use tracefmt::run::{Outcome, Run};
+
+use super::estimate::{Call, PREPARE_US, TO_RELEASE_US};
+use super::exact::Records;
+use super::tuning::Tuning;
+use super::{Hold, OPEN_END, Reconstruction, Span};
+
+/// From a release to the next holder, where one waits.
+const HANDOVER_US: i64 = 2_000;
+/// A hold that begins this long after the one before did not wait for it.
+const FREE_US: i64 = 10_000;
+/// Two anchors may overlap by this much before one of them must be wrong.
+const OVERLAP_US: i64 = 25_000;
+
+/// Where one call lies, before it becomes a [`Hold`].
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) request: i64,
+    pub(super) acquired: i64,
+    pub(super) prepared: i64,
+    pub(super) released: i64,
+    pub(super) kernels: Vec<Span>,
+    pub(super) barrier: Option<Span>,
+    pub(super) confidence: Confidence,
+}
+
+/// Places the calls of one GPU and appends them to `all`.
+pub(super) fn place(
+    run: &Run,
+    records: &Records<'_>,
+    gpu: u32,
+    order: Vec<u32>,
+    all: &mut Reconstruction,
+) {
+    let order = lock_order(run, order);
+    let tuning = Tuning::of(run, &order);
+    let mut calls = order
+        .iter()
+        .map(|index| {
+            let call = Call::of(run, *index as usize);
+            let anchor = call.anchor(&tuning);
+            (call, anchor)
+        })
+        .peekable();
+    let mut left = i64::MIN;
+    while let Some((call, anchor)) = calls.next() {
+        let next = calls.peek().and_then(|(next, anchor)| {
+            let start = (*anchor)?;
+            Some(start - next.prepare_us())
+        });
+        let exact = records.place(call.index);
+        let place = exact.unwrap_or_else(|| {
+            let chain = Chain {
+                tuning: &tuning,
+                left,
+                next,
+            };
+            chain.place(&call, anchor)
+        });
+        if place.acquired < place.released {
+            left = left.max(place.released);
+        }
+        push(run, gpu, &call, place, all);
+    }
+}
+
+fn lock_order(run: &Run, order: Vec<u32>) -> Vec<u32> {
+    let key = |index: &u32| Call::of(run, *index as usize).order_key();
+    let mut keyed: Vec<_> = order
+        .into_iter()
+        .map(|index| (key(&index), index))
+        .collect();
+    keyed.sort();
+    keyed.into_iter().map(|(_, index)| index).collect()
+}
+
+fn push(run: &Run, gpu: u32, call: &Call, place: Place, all: &mut Reconstruction) {
+    let index = u32::try_from(call.index).unwrap_or(u32::MAX);
+    let from = u32::try_from(all.kernels.len()).unwrap_or(u32::MAX);
+    all.kernels.extend(place.kernels);
+    let to = u32::try_from(all.kernels.len()).unwrap_or(u32::MAX);
+    let owner = run.calls.get(call.index).map(|call| call.confidence);
+    let start = call.start.unwrap_or(tracefmt::run::At {
+        us: place.request,
+        line: tracefmt::run::LineRef::default(),
+    });
+    all.holds.push(Hold {
+        call: index,
+        gpu,
+        ready: call.ready.unwrap_or(start).us.min(place.request),
+        request: place.request,
+        acquired: place.acquired,
+        released: place.released,
+        prepared: place.prepared,
+        kernels: from..to,
+        barrier: place.barrier,
+        open: place.released == OPEN_END,
+        confidence: place.confidence.min(owner.unwrap_or(Confidence::Certain)),
+        line: call.printed.last_locked.unwrap_or(start.line),
+    });
+}
+
+/// When a call that starts its GPU thread at `start` gives the lock back.
+pub(super) fn release_of(call: &Call, start: i64) -> i64 {
+    match (call.printed.held, call.kernel_us()) {
+        (Some(held), _) => start - call.prepare_us() + held,
+        (None, Some(us)) => start + us + TO_RELEASE_US,
+        (None, None) => start,
+    }
+}
+
+/// What the calls before and behind leave to a call.
+struct Chain<'a> {
+    tuning: &'a Tuning,
+    /// When the last holder left.
+    left: i64,
+    /// When the next one takes the lock, where its own equations say so.
+    next: Option<i64>,
+}
+
+impl Chain<'_> {
+    fn place(&self, call: &Call, anchor: Option<i64>) -> Place {
+        let open = call.end.is_none() && call.outcome == Outcome::Proving;
+        let printed = &call.printed;
+        let none = printed.ntt.or(printed.batch).or(printed.tail).is_none();
+        if printed.first_locked.is_none() && (call.end.is_none() || self.tuning.usual.is_none()) {
+            return self.without_lines(call, open);
+        }
+        let start = self.start(call, anchor);
+        if open && printed.tail.is_none() {
+            return self.open(call, start);
+        }
+        if none && call.end.is_none() {
+            return self.failed(call, start);
+        }
+        self.whole(call, start, anchor.is_some())
+    }
+
+    /// Start of the GPU thread.
+    fn start(&self, call: &Call, anchor: Option<i64>) -> i64 {
+        let prepare = call.prepare_us();
+        let (low, high) = call.bounds();
+        let start = anchor.unwrap_or_else(|| {
+            let free = self.left.saturating_add(HANDOVER_US);
+            let guess = self.ready_for_lock(call).max(free) + prepare;
+            let kernel_us = call.kernel_us().unwrap_or(0) + TO_RELEASE_US;
+            let next = self.next.map_or(i64::MAX, |next| next - kernel_us);
+            guess.max(low).min(high).min(next.max(low))
+        });
+        start.max(self.left.saturating_add(PREPARE_US / 4))
+    }
+
+    /// When its CPU work was done, if nothing else is known.
+    fn ready_for_lock(&self, call: &Call) -> i64 {
+        let before = || call.ready.map_or(0, |at| at.us);
+        let split = call.split_end().unwrap_or_else(before);
+        match call.printed.pre_lock {
+            Some(us) => call.entry().unwrap_or(split) + us,
+            None if call.printed.prestage.registered() => split + self.tuning.register,
+            None => split,
+        }
+    }
+
+    /// When it asked for the lock that it got at `acquired`.
+    fn request(&self, call: &Call, acquired: i64) -> i64 {
+        if let Some(wait) = call.printed.mutex_wait {
+            return acquired - wait;
+        }
+        if acquired > self.left.saturating_add(FREE_US) {
+            return acquired;
+        }
+        self.ready_for_lock(call).min(acquired)
+    }
+
+    fn whole(&self, call: &Call, start: i64, anchored: bool) -> Place {
+        let printed = &call.printed;
+        let usual = self.tuning.usual.unwrap_or_default();
+        let [ntt, batch, tail] = usual;
+        let ntt_end = start + printed.ntt.unwrap_or(ntt);
+        let batch_start = ntt_end + printed.barrier_wait();
+        let rest = printed.batch.unwrap_or(batch) + printed.tail.unwrap_or(tail);
+        let end = batch_start + rest;
+        let acquired = (start - call.prepare_us()).max(self.left.min(start - 1));
+        let released = match printed.held {
+            Some(held) => (acquired + held).max(end),
+            None => end + TO_RELEASE_US,
+        };
+        let whole = call.kernel_us().is_some();
+        let lost_order =
+            anchored && start - call.prepare_us() < self.left.saturating_sub(OVERLAP_US);
+        Place {
+            request: self.request(call, acquired),
+            acquired,
+            prepared: (acquired + call.prestage_us()).min(start),
+            released,
+            kernels: kernels(start, ntt_end, batch_start, end),
+            barrier: Span::new(ntt_end, batch_start),
+            confidence: if whole && !lost_order {
+                Confidence::Inferred
+            } else {
+                Confidence::Ambiguous
+            },
+        }
+    }
+
+    /// The log ends inside the hold.
+    fn open(&self, call: &Call, start: i64) -> Place {
+        let printed = &call.printed;
+        let acquired = start - call.prepare_us();
+        let (mut spans, mut barrier) = (vec![(start, OPEN_END)], None);
+        if let Some(ntt) = printed.ntt {
+            let ntt_end = start + ntt;
+            let ready = call.split_end().zip(printed.prep).map(|(a, b)| a + b);
+            let batch_start = ready.map_or(OPEN_END, |us| us.max(ntt_end));
+            spans = vec![(start, ntt_end), (batch_start, OPEN_END)];
+            barrier = Span::new(ntt_end, batch_start);
+        }
+        Place {
+            request: self.request(call, acquired),
+            acquired,
+            prepared: start,
+            released: OPEN_END,
+            kernels: spans
+                .into_iter()
+                .filter_map(|(a, b)| Span::new(a, b))
+                .collect(),
+            barrier,
+            confidence: Confidence::Inferred,
+        }
+    }
+
+    /// It took the lock and failed under it before any kernel phase came to its end.
+    fn failed(&self, call: &Call, start: i64) -> Place {
+        let acquired = start - call.prepare_us();
+        Place {
+            request: self.request(call, acquired),
+            acquired,
+            prepared: start,
+            released: call.printed.held.map_or(start, |held| acquired + held),
+            kernels: Vec::new(),
+            barrier: None,
+            confidence: Confidence::Inferred,
+        }
+    }
+
+    /// No line under the lock: it waits for it to the end of the log, or never came to it, or the
+    /// log holds no timing lines and the call itself is the best that is known.
+    fn without_lines(&self, call: &Call, open: bool) -> Place {
+        let ready = self.ready_for_lock(call);
+        let (acquired, released) = match call.end {
+            Some(end) => (ready.max(self.left).min(end.us), end.us),
+            None if open => (OPEN_END, OPEN_END),
+            None => (ready, ready),
+        };
+        Place {
+            request: ready.min(acquired),
+            acquired,
+            prepared: acquired,
+            released,
+            kernels: Span::new(acquired, released).into_iter().collect(),
+            barrier: None,
+            confidence: Confidence::Ambiguous,
+        }
+    }
+}
+
+fn kernels(start: i64, ntt_end: i64, batch_start: i64, end: i64) -> Vec<Span> {
+    if ntt_end == batch_start {
+        return Span::new(start, end).into_iter().collect();
+    }
+    let spans = [Span::new(start, ntt_end), Span::new(batch_start, end)];
+    spans.into_iter().flatten().collect()
+}

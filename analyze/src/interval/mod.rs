@@ -1,0 +1,186 @@
+//! When each prove call held its GPU, and when kernels ran: times rebuilt from a log whose timing
+//! lines carry durations but no time.
+//!
+//! What is known: `GPU_START` and `GPU_END` of each call to a millisecond, durations of its
+//! phases cut to milliseconds, and a time window for every timing line. What is wanted: when the
+//! lock was asked for, taken and given back, when kernels ran, when the GPU thread waited at the
+//! barrier. Per call there is one unknown, the start of the GPU thread; [`estimate`] has the
+//! equations for it and [`chain`] the order in which the calls of a GPU hold its lock. Our own
+//! traces record locks and ends of phases with their time, so there nothing is estimated
+//! ([`exact`]).
+//!
+//! Causes of idle time are not found here, but in [`crate::idle`].
+
+mod chain;
+mod cover;
+mod estimate;
+mod exact;
+mod printed;
+mod tuning;
+
+pub use cover::{Cover, Span};
+
+use tracefmt::finding::Confidence;
+use tracefmt::run::{Call, LineRef, Run, Task};
+
+/// One prove call in time. All times are microseconds since the run's epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Index into [`Run::calls`].
+    pub call: u32,
+    /// GPU, 0 where the log does not say.
+    pub gpu: u32,
+    /// The worker took the partition.
+    pub ready: i64,
+    /// It asked for the lock.
+    pub request: i64,
+    /// It got the lock.
+    pub acquired: i64,
+    /// It gave the lock back; equal to `acquired` if it never held it.
+    pub released: i64,
+    /// End of the preparation of device memory under the lock; `acquired` if there was none.
+    pub prepared: i64,
+    /// Its stretches in [`Reconstruction::kernels`].
+    pub kernels: std::ops::Range<u32>,
+    /// The GPU thread waited for the CPU.
+    pub barrier: Option<Span>,
+    /// The log ends before the call does.
+    pub open: bool,
+    /// How sure its times are.
+    pub confidence: Confidence,
+    /// Last line that it printed under the lock, or the one that started it.
+    pub line: LineRef,
+}
+
+impl Hold {
+    /// Whether it held the lock at all.
+    pub const fn locked(&self) -> bool {
+        self.acquired < self.released
+    }
+}
+
+/// The calls of a run in time.
+#[derive(Clone, Debug, Default)]
+pub struct Reconstruction {
+    /// Sorted by GPU, then by start of the hold.
+    pub holds: Vec<Hold>,
+    /// Stretches in which kernels ran, those of one hold together, in order of time.
+    pub kernels: Vec<Span>,
+    /// GPU ordinals of the run, sorted.
+    pub gpus: Vec<u32>,
+    /// First `SYNTH_START` to the last `TIMELINE` event or kernel end; none for an empty run.
+    pub span: Option<Span>,
+}
+
+impl Reconstruction {
+    /// The holds of one GPU, in order of time.
+    pub fn of_gpu(&self, gpu: u32) -> &[Hold] {
+        let from = self.holds.partition_point(|hold| hold.gpu < gpu);
+        let to = self.holds.partition_point(|hold| hold.gpu <= gpu);
+        self.holds.get(from..to).unwrap_or_default()
+    }
+
+    /// Kernel stretches of a hold.
+    pub fn kernels_of(&self, hold: &Hold) -> &[Span] {
+        let range = hold.kernels.start as usize..hold.kernels.end as usize;
+        self.kernels.get(range).unwrap_or_default()
+    }
+}
+
+/// Rebuilds the times of all calls of a run.
+pub fn reconstruct(run: &Run) -> Reconstruction {
+    let gpus = gpus(run);
+    let records = exact::Records::of(run);
+    let mut all = Reconstruction::default();
+    let mut orders: Vec<Vec<u32>> = vec![Vec::new(); gpus.len()];
+    for (index, call) in (0_u32..).zip(&run.calls) {
+        let at = gpus.binary_search(&gpu_of(run, call)).ok();
+        if let Some(order) = at.and_then(|at| orders.get_mut(at)) {
+            order.push(index);
+        }
+    }
+    for (gpu, order) in gpus.iter().zip(orders) {
+        let from = all.holds.len();
+        chain::place(run, &records, *gpu, order, &mut all);
+        let added = all.holds.get_mut(from..).unwrap_or_default();
+        added.sort_by_key(|hold| hold.acquired);
+    }
+    all.span = span(run, &all);
+    all.gpus = gpus;
+    close_open_holds(&mut all);
+    all
+}
+
+/// The GPU of a call, 0 where the log does not say.
+pub fn gpu_of(run: &Run, call: &Call) -> u32 {
+    let of_worker = || {
+        let worker = call.worker? as usize;
+        run.config.gpu_of_worker.get(worker).copied().flatten()
+    };
+    let only = || run.config.gpus.first().copied();
+    call.gpu.or_else(of_worker).or_else(only).unwrap_or(0)
+}
+
+fn gpus(run: &Run) -> Vec<u32> {
+    let mut gpus = run.config.gpus.clone();
+    for call in &run.calls {
+        let gpu = gpu_of(run, call);
+        if !gpus.contains(&gpu) {
+            gpus.push(gpu);
+        }
+    }
+    gpus.sort_unstable();
+    gpus.dedup();
+    gpus
+}
+
+/// Times of all `TIMELINE` events of a task.
+fn events(task: &Task) -> impl Iterator<Item = i64> {
+    let all = [
+        task.synth_start,
+        task.synth_end,
+        task.queued,
+        task.pickup,
+        task.gpu_start,
+        task.gpu_end,
+    ];
+    all.into_iter().flatten().map(|at| at.us)
+}
+
+fn span(run: &Run, all: &Reconstruction) -> Option<Span> {
+    let synth = run
+        .tasks
+        .iter()
+        .filter_map(|task| Some(task.synth_start?.us));
+    let start = synth
+        .min()
+        .or_else(|| run.tasks.iter().flat_map(events).min())?;
+    let last_event = run.tasks.iter().flat_map(events).max();
+    let ends = all.kernels.iter().map(|kernel| kernel.end);
+    let last_kernel = ends.filter(|end| *end != OPEN_END).max();
+    let open = all.holds.iter().filter(|hold| hold.open);
+    let signs = open.flat_map(|hold| [hold.request, hold.acquired, hold.prepared]);
+    let last_sign = signs.filter(|us| *us != OPEN_END).max();
+    Span::new(start, last_event.max(last_kernel).max(last_sign)?)
+}
+
+/// Stands for the end of the run until that is known.
+const OPEN_END: i64 = i64::MAX;
+
+/// Lets what the log's end cut off last until the end of the run.
+fn close_open_holds(all: &mut Reconstruction) {
+    let Some(span) = all.span else { return };
+    for kernel in &mut all.kernels {
+        kernel.end = kernel.end.min(span.end.max(kernel.start));
+    }
+    for hold in &mut all.holds {
+        hold.acquired = hold.acquired.min(span.end.max(hold.request));
+        hold.prepared = hold
+            .prepared
+            .clamp(hold.acquired, span.end.max(hold.acquired));
+        hold.released = hold.released.min(span.end.max(hold.acquired));
+        if let Some(barrier) = &mut hold.barrier {
+            barrier.end = barrier.end.min(span.end.max(barrier.start));
+        }
+    }
+}

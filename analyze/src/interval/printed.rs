@@ -1,0 +1,168 @@
+//! What the timing lines of one prove call print, gathered for the reconstruction of its times.
+//!
+//! A printed duration is cut to whole milliseconds, so the expected duration is half a
+//! millisecond more; [`Printed`] adds it. Lines that an attribution calls ambiguous still give
+//! durations, but no time window.
+
+use tracefmt::finding::Confidence;
+use tracefmt::run::{LineRef, Mark, Run};
+use tracefmt::timing::TimingWhat;
+
+/// Half of the millisecond that printing cuts off.
+pub(super) const HALF_MS: i64 = 500;
+
+/// When a line was written: not before `after`, not behind `before`, microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) after: i64,
+    pub(super) before: i64,
+}
+
+/// What became of the preparation of device memory under the lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Prestage {
+    /// No line: this version has none, or the host memory could not be registered.
+    #[default]
+    None,
+    /// Host memory registered, device memory not prepared.
+    Skipped,
+    /// Both done.
+    Done,
+    /// An allocation failed.
+    Failed,
+}
+
+/// Durations in microseconds; negative ones, from a stepped clock, are left out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Printed {
+    pub(super) setup: Option<i64>,
+    pub(super) pre_lock: Option<i64>,
+    pub(super) mutex_wait: Option<i64>,
+    pub(super) held: Option<i64>,
+    pub(super) prestage: Prestage,
+    pub(super) prestage_us: Option<i64>,
+    pub(super) ntt: Option<i64>,
+    pub(super) barrier: Option<i64>,
+    pub(super) batch: Option<i64>,
+    pub(super) tail: Option<i64>,
+    pub(super) total: Option<i64>,
+    pub(super) prep: Option<i64>,
+    pub(super) b_g2: Option<i64>,
+    pub(super) epilogue: Option<i64>,
+    /// First line printed under the lock, which orders the calls of a GPU.
+    pub(super) first_locked: Option<LineRef>,
+    /// Last line printed under the lock.
+    pub(super) last_locked: Option<LineRef>,
+    pub(super) acquired_at: Option<Window>,
+    pub(super) ntt_at: Option<Window>,
+    pub(super) barrier_at: Option<Window>,
+    pub(super) batch_at: Option<Window>,
+    pub(super) tail_at: Option<Window>,
+    pub(super) released_at: Option<Window>,
+}
+
+/// Milliseconds as printed to expected microseconds.
+fn us(ms: i64) -> Option<i64> {
+    (0..=1_000_000_000)
+        .contains(&ms)
+        .then(|| ms * 1000 + HALF_MS)
+}
+
+impl Printed {
+    /// Gathers the lines of a call.
+    pub(super) fn of(run: &Run, call: usize) -> Self {
+        let mut all = Self::default();
+        for mark in run.marks_of(call) {
+            all.add(mark, &run.marks.what(mark));
+        }
+        all
+    }
+
+    /// Wait at the barrier: as printed, or what is left of the GPU thread's total.
+    ///
+    /// Three cut durations are taken from one cut total, so the residual comes out up to a
+    /// millisecond high or two low; below 2 ms it means "none".
+    pub(super) fn barrier_wait(&self) -> i64 {
+        let residual = || {
+            let parts = self.ntt? + self.batch? + self.tail?;
+            Some(self.total? - parts)
+        };
+        let wait = self.barrier.or_else(residual).unwrap_or(0);
+        if wait < 2000 { 0 } else { wait }
+    }
+
+    fn add(&mut self, mark: &Mark, what: &TimingWhat<'_>) {
+        let window = (mark.confidence() != Confidence::Ambiguous).then_some(Window {
+            after: mark.after_us(),
+            before: mark.before_us(),
+        });
+        match what {
+            TimingWhat::SplitVectors { setup_ms, .. } => self.setup = us(*setup_ms),
+            TimingWhat::PrepMsm { ms } => self.prep = us(*ms),
+            TimingWhat::BG2Msm { ms, .. } => self.b_g2 = us(*ms),
+            TimingWhat::Epilogue { epilogue_ms, .. } => self.epilogue = us(*epilogue_ms),
+            _ => self.add_locked(mark.line(), what, window),
+        }
+    }
+
+    /// Lines printed while the call holds the lock.
+    fn add_locked(&mut self, line: LineRef, what: &TimingWhat<'_>, window: Option<Window>) {
+        match what {
+            TimingWhat::PreLock {
+                pre_lock_cpu_ms,
+                mutex_wait_ms,
+            } => {
+                self.pre_lock = us(*pre_lock_cpu_ms);
+                self.mutex_wait = us(*mutex_wait_ms).map(|wait| wait - HALF_MS);
+                self.acquired_at = self.acquired_at.or(window);
+            }
+            TimingWhat::PrestageVram { .. } => {
+                self.prestage = self.prestage.or_skipped();
+                self.acquired_at = self.acquired_at.or(window);
+            }
+            TimingWhat::PrestageSkip => self.prestage = Prestage::Skipped,
+            TimingWhat::PrestageOk { parts_ms, .. } => {
+                self.prestage = Prestage::Done;
+                self.prestage_us = parts_ms.and_then(|parts| us(*parts.last()?));
+            }
+            TimingWhat::PrestageFallback { .. } => self.prestage = Prestage::Failed,
+            TimingWhat::NttMsmH { gpu_tid: 0, ms } => {
+                (self.ntt, self.ntt_at) = (us(*ms), window);
+            }
+            TimingWhat::BarrierWait { gpu_tid: 0, ms } => {
+                (self.barrier, self.barrier_at) = (us(*ms), window);
+            }
+            TimingWhat::BatchAdd { gpu_tid: 0, ms } => {
+                (self.batch, self.batch_at) = (us(*ms), window);
+            }
+            TimingWhat::TailMsm {
+                gpu_tid: 0,
+                ms,
+                gpu_total_ms,
+            } => {
+                (self.tail, self.tail_at) = (us(*ms), window);
+                self.total = us(*gpu_total_ms);
+            }
+            TimingWhat::MutexHeld { held_ms, .. } => {
+                (self.held, self.released_at) = (us(*held_ms), window);
+            }
+            _ => return,
+        }
+        self.first_locked = self.first_locked.or(Some(line));
+        self.last_locked = Some(line);
+    }
+}
+
+impl Prestage {
+    const fn or_skipped(self) -> Self {
+        match self {
+            Self::None => Self::Skipped,
+            other => other,
+        }
+    }
+
+    /// Whether the host memory was registered, which costs time before and after the lock.
+    pub(super) const fn registered(self) -> bool {
+        !matches!(self, Self::None)
+    }
+}

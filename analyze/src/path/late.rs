@@ -1,0 +1,172 @@
+//! Latest ends: when each step would have to be over at the latest, microseconds.
+
+use tracefmt::run::{Run, Task};
+
+use crate::interval::{Hold, Reconstruction};
+
+/// Two events this close belong together: a slot that one synthesis leaves and the next takes.
+pub(super) const TOGETHER_US: i64 = 20_000;
+
+/// Latest ends of all steps, and who follows whom.
+#[derive(Debug, Default)]
+pub(super) struct Late {
+    /// Latest end of the whole call, indexed as the holds.
+    pub(super) finish: Vec<i64>,
+    /// Latest release of the lock, indexed as the holds.
+    pub(super) hold: Vec<i64>,
+    /// Latest request of the lock, indexed as the holds.
+    pub(super) before: Vec<i64>,
+    /// Latest end of synthesis, indexed as the tasks.
+    pub(super) synthesis: Vec<i64>,
+    /// The hold before on the same worker, indexed as the holds.
+    pub(super) worker_before: Vec<Option<u32>>,
+    /// The synthesis whose slot a task took, indexed as the tasks.
+    pub(super) slot_before: Vec<Option<u32>>,
+    /// The hold of a task's last call.
+    pub(super) hold_of: Vec<Option<u32>>,
+}
+
+impl Late {
+    pub(super) fn of(run: &Run, all: &Reconstruction) -> Self {
+        let mut late = Self {
+            hold_of: vec![None; run.tasks.len()],
+            ..Self::default()
+        };
+        for (index, hold) in (0_u32..).zip(&all.holds) {
+            let task = run.calls.get(hold.call as usize).map(|call| call.task);
+            if let Some(slot) = task.and_then(|task| late.hold_of.get_mut(task as usize)) {
+                *slot = Some(index);
+            }
+        }
+        late.worker_before = worker_before(run, all);
+        late.slot_before = slot_before(&run.tasks);
+        let end = all.span.map_or(0, |span| span.end);
+        late.fill_calls(run, all, end);
+        late.fill_syntheses(run, all, end);
+        late
+    }
+
+    fn fill_calls(&mut self, run: &Run, all: &Reconstruction, end: i64) {
+        let n = all.holds.len();
+        self.finish = vec![end; n];
+        self.hold = vec![end; n];
+        self.before = vec![end; n];
+        for (index, hold) in all.holds.iter().enumerate().rev() {
+            let finish = at(&self.finish, index, end);
+            let over = task_of(run, hold).and_then(|task| task.gpu_end);
+            let behind = over.map_or(0, |over| (over.us - hold.released).max(0));
+            let mut release = finish - behind;
+            let next = all.holds.get(index + 1).filter(|next| next.gpu == hold.gpu);
+            if let Some(next) = next.filter(|next| next.locked()) {
+                let latest = at(&self.hold, index + 1, end);
+                release = release.min(latest - (next.released - next.acquired));
+            }
+            let request = release - (hold.released - hold.acquired);
+            set(&mut self.hold, index, release);
+            set(&mut self.before, index, request);
+            let before = self.worker_before.get(index).copied().flatten();
+            if let Some(before) = before {
+                let ready = request - (hold.request - hold.ready);
+                let slot = at(&self.finish, before as usize, end);
+                set(&mut self.finish, before as usize, slot.min(ready));
+            }
+        }
+    }
+
+    fn fill_syntheses(&mut self, run: &Run, all: &Reconstruction, end: i64) {
+        self.synthesis = vec![end; run.tasks.len()];
+        for (index, task) in run.tasks.iter().enumerate().rev() {
+            let own = self.hold_of.get(index).copied().flatten();
+            let hold = own.and_then(|hold| Some((hold, all.holds.get(hold as usize)?)));
+            let mut latest = at(&self.synthesis, index, end);
+            if let Some((at_hold, hold)) = hold {
+                let request = at(&self.before, at_hold as usize, end);
+                latest = latest.min(request - (hold.request - hold.ready));
+                set(&mut self.synthesis, index, latest);
+            }
+            let before = self.slot_before.get(index).copied().flatten();
+            let length = task
+                .synth_end
+                .zip(task.synth_start)
+                .map(|(to, from)| to.us - from.us);
+            if let Some((before, length)) = before.zip(length) {
+                let slot = at(&self.synthesis, before as usize, end);
+                set(
+                    &mut self.synthesis,
+                    before as usize,
+                    slot.min(latest - length),
+                );
+            }
+        }
+    }
+}
+
+pub(super) fn task_of<'a>(run: &'a Run, hold: &Hold) -> Option<&'a Task> {
+    let call = run.calls.get(hold.call as usize)?;
+    run.tasks.get(call.task as usize)
+}
+
+fn at(list: &[i64], index: usize, otherwise: i64) -> i64 {
+    list.get(index).copied().unwrap_or(otherwise)
+}
+
+fn set(list: &mut [i64], index: usize, us: i64) {
+    if let Some(slot) = list.get_mut(index) {
+        *slot = us;
+    }
+}
+
+/// The call that a worker had to end before: only where workers prove one call at a time.
+fn worker_before(run: &Run, all: &Reconstruction) -> Vec<Option<u32>> {
+    let workers = run.calls.iter().filter_map(|call| call.worker).max();
+    let mut last: Vec<Option<u32>> = vec![None; workers.map_or(0, |max| max as usize + 1)];
+    let mut before = vec![None; all.holds.len()];
+    for (index, hold) in (0_u32..).zip(&all.holds) {
+        let worker = run
+            .calls
+            .get(hold.call as usize)
+            .and_then(|call| call.worker);
+        let Some(slot) = worker.and_then(|worker| last.get_mut(worker as usize)) else {
+            continue;
+        };
+        let previous = slot.replace(index).filter(|previous| {
+            let previous = all.holds.get(*previous as usize);
+            let over = previous.and_then(|hold| task_of(run, hold)?.gpu_end);
+            over.is_some_and(|over| over.us <= hold.ready + 1_000)
+        });
+        if let Some(entry) = before.get_mut(index as usize) {
+            *entry = previous;
+        }
+    }
+    before
+}
+
+/// Matches each start of a synthesis with the latest end right before it that is not taken yet.
+fn slot_before(tasks: &[Task]) -> Vec<Option<u32>> {
+    let mut ends: Vec<(i64, u32)> = (0_u32..)
+        .zip(tasks)
+        .filter_map(|(index, task)| Some((task.synth_end?.us, index)))
+        .collect();
+    ends.sort_unstable();
+    let mut starts: Vec<(i64, u32)> = (0_u32..)
+        .zip(tasks)
+        .filter_map(|(index, task)| Some((task.synth_start?.us, index)))
+        .collect();
+    starts.sort_unstable();
+    let mut before = vec![None; tasks.len()];
+    let (mut from, mut free) = (0, Vec::new());
+    for (start, index) in starts {
+        while let Some(end) = ends.get(from).filter(|(us, _)| *us <= start + 1_000) {
+            free.push(*end);
+            from += 1;
+        }
+        let last = free.pop().filter(|(us, _)| start - us <= TOGETHER_US);
+        if let Some(slot) = before.get_mut(index as usize) {
+            *slot = last.map(|(_, task)| task);
+        }
+        if last.is_none() {
+            free.clear();
+        }
+    }
+    before
+}
