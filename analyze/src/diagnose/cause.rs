@@ -39,7 +39,9 @@ pub(crate) fn settle(drafts: &mut [Draft]) -> Vec<Vec<usize>> {
             Role::Primary => root.filter(|root| must_follow(drafts.get(*root), draft)),
             Role::Beside => None,
         };
-        by.filter(|by| *by != at).into_iter().collect::<Vec<_>>()
+        by.filter(|by| *by != at && root != Some(at))
+            .into_iter()
+            .collect::<Vec<_>>()
     };
     drafts
         .iter()

@@ -7,7 +7,7 @@
 //! merely cut, see `truncated`.
 
 use tracefmt::finding::{Code, Severity};
-use tracefmt::run::{RunEnd, Trouble};
+use tracefmt::run::{RunEnd, Trouble, TroubleClass};
 
 use super::super::classify::Topic;
 use super::super::draft::{Draft, Role};
@@ -72,7 +72,8 @@ fn aborted(scene: &Scene<'_>) -> Option<Draft> {
         matches!(
             topic,
             Topic::Sticky(_) | Topic::Cuda(_) | Topic::DeviceMemory
-        ) && trouble.line.input == first.input
+        ) && !matches!(trouble.kind, TroubleClass::Fallback | TroubleClass::Warning)
+            && trouble.line.input == first.input
             && trouble.line.line <= first.line.saturating_add(3)
     };
     let panicked =

@@ -21,7 +21,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
         RunEnd::Cut if scene.jobs.total == 0 => {
             (Severity::Warning, "The last line is cut".to_owned())
         }
-        RunEnd::Cut if open == 0 => (
+        RunEnd::Cut | RunEnd::Restarted if open == 0 => (
             Severity::Error,
             "The last line is cut, after all jobs seen had ended".to_owned(),
         ),

@@ -2,6 +2,7 @@
 
 mod causes;
 mod endings;
+mod properties;
 mod rendering;
 mod troubles;
 
