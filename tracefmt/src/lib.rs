@@ -10,10 +10,12 @@ pub mod cuda;
 pub mod event;
 pub mod finding;
 pub mod grammar;
+pub mod lint;
 pub mod ops;
 pub mod record;
 pub mod run;
 pub mod scan;
+pub mod select;
 pub mod timing;
 
 /// Version of the trace format that `TRACE_START` carries.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::What;
+use super::{Event, What};
 
 macro_rules! kinds {
     ($($variant:ident => $name:literal, $own:literal, $meaning:literal;)+) => {
@@ -85,6 +85,16 @@ kinds! {
 impl fmt::Display for EventKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+impl Event<'_> {
+    /// The name in field 3, as it stands there.
+    pub fn name(&self) -> &str {
+        match &self.what {
+            What::Other { name, .. } => name,
+            what => what.kind().as_str(),
+        }
     }
 }
 

@@ -1,0 +1,84 @@
+//! One small log per anomaly that lines alone show.
+
+use super::*;
+use crate::scan::scan_slice;
+
+fn lint(log: &[u8]) -> Vec<(Anomaly, u64, Vec<u64>)> {
+    let mut lint = Lint::new();
+    let scan = scan_slice(log, &mut lint);
+    lint.scan(&scan);
+    lint.finish()
+        .into_iter()
+        .map(|found| (found.kind, found.count, found.lines))
+        .collect()
+}
+
+#[test]
+fn a_sound_log_has_none() {
+    let log =
+        b"TIMELINE,1,SYNTH_START,j,partition=0\nTIMELINE,2,SYNTH_END,j,partition=0,synth_ms=1\n";
+    assert_eq!(lint(log), []);
+}
+
+#[test]
+fn a_cut_end_is_located() {
+    let found = lint(b"TIMELINE,1,SYNTH_START,j,partition=0\nCUZK_TIMING: batch_add");
+    assert!(found.contains(&(Anomaly::CutLine, 1, vec![2])), "{found:?}");
+}
+
+#[test]
+fn an_unknown_event_is_named() {
+    let mut lint = Lint::new();
+    scan_slice(b"TIMELINE,1,GPU_NAP,j,worker=0,partition=0\n", &mut lint);
+    let found = lint.finish();
+    let nap = found
+        .iter()
+        .find(|found| found.kind == Anomaly::UnknownEvent)
+        .unwrap();
+    assert_eq!(nap.example.as_deref(), Some("GPU_NAP"));
+}
+
+#[test]
+fn time_that_steps_back_is_counted() {
+    let log = b"TIMELINE,5,SYNTH_START,j,partition=0\nTIMELINE,4,SYNTH_START,j,partition=1\n";
+    assert_eq!(lint(log), [(Anomaly::TimeStepsBack, 1, vec![2])]);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_located() {
+    let found = lint(b"ok\n\xff\xfe broken\na\0b\n");
+    assert!(
+        found.contains(&(Anomaly::InvalidUtf8, 1, vec![2])),
+        "{found:?}"
+    );
+    assert!(
+        found.contains(&(Anomaly::NulBytes, 1, vec![3])),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_repaired_line_is_no_error() {
+    let log = b"TIMELINE,5CUZK_TIMING: prep_msm_ms=3\n,GPU_START,j,worker=0,partition=1\n";
+    let found = lint(log);
+    assert!(found.contains(&(Anomaly::Torn, 1, vec![1])), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .all(|(kind, ..)| kind.severity() == crate::finding::Severity::Info)
+    );
+}
+
+#[test]
+fn only_the_first_lines_are_kept_and_all_are_counted() {
+    let mut log = Vec::new();
+    for ms in (0..500).rev() {
+        log.extend_from_slice(format!("TIMELINE,{ms},GPU_START,j,worker=0\n").as_bytes());
+    }
+    let found = lint(&log);
+    let (_, count, lines) = found
+        .iter()
+        .find(|(kind, ..)| *kind == Anomaly::TimeStepsBack)
+        .unwrap();
+    assert_eq!((*count, lines.len()), (499, LINES_MAX));
+}
