@@ -3,15 +3,18 @@
 
 pub mod analysis;
 pub mod diagnose;
+pub mod error;
 pub mod find;
 pub mod idle;
 pub mod interval;
+pub mod lanes;
 pub mod model;
 pub mod path;
 pub mod phase;
+#[cfg(feature = "plots")]
+pub mod plot;
+#[cfg(test)]
+mod schema_check;
 
 pub use analysis::{Options, analyze};
 pub use diagnose::diagnose;
-
-#[cfg(test)]
-mod schema_check;

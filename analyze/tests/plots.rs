@@ -1,0 +1,150 @@
+//! The plots: nothing outside the picture, no two labels on top of each other, every number
+//! finite, texts escaped, the same bytes each time.
+#![cfg(feature = "plots")]
+
+mod sim;
+
+use analyze::plot::{Kind, Scene, Shape, Style, Theme, png, scene, svg};
+use sim::{ODD_ID, Size};
+
+const WIDTHS: [u32; 3] = [380, 720, 1120];
+
+fn check(scene: &Scene, name: &str) {
+    assert!(
+        scene.width > 0.0 && scene.height > 40.0 && scene.height < 3000.0,
+        "{name}"
+    );
+    let labels: Vec<_> = scene.labels().collect();
+    for (n, label) in labels.iter().enumerate() {
+        let a = label.bounds();
+        let inside = a[0] >= 0.0 && a[1] >= 0.0 && a[2] <= scene.width && a[3] <= scene.height;
+        assert!(
+            inside,
+            "{name}: {:?} at {a:?} leaves the picture",
+            label.text
+        );
+        for other in &labels[n + 1..] {
+            let b = other.bounds();
+            let apart = a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
+            assert!(
+                apart,
+                "{name}: {:?} {a:?} over {:?} {b:?}",
+                label.text, other.text
+            );
+        }
+    }
+    for shape in &scene.shapes {
+        let finite = match shape {
+            Shape::Rect { bounds, .. } => bounds.iter().all(|n| n.is_finite()),
+            Shape::Line { points, .. } | Shape::Area { points, .. } => {
+                points.iter().all(|(x, y)| x.is_finite() && y.is_finite())
+            }
+            Shape::Dot { at, .. } => at.0.is_finite() && at.1.is_finite(),
+            Shape::Text(label) => label.at.0.is_finite(),
+        };
+        assert!(finite, "{name}: {shape:?}");
+    }
+}
+
+#[test]
+fn labels_stay_inside_and_apart_at_all_sizes() {
+    for (name, size) in [("small", Size::SMALL), ("large", Size::LARGE)] {
+        let (mut trace, analysis) = sim::run(size);
+        sim::with_panic(&mut trace);
+        for kind in Kind::ALL {
+            for width in WIDTHS {
+                let style = Style {
+                    width,
+                    ..Style::default()
+                };
+                let scene = scene(kind, &trace.runs[0], &analysis, style);
+                check(&scene, &format!("{name} {} {width}", kind.as_str()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_run_stays_a_small_file() {
+    let (trace, analysis) = sim::run(Size::LARGE);
+    for kind in Kind::ALL {
+        let svg = svg(kind, &trace.runs[0], &analysis, Style::default()).unwrap();
+        assert!(
+            svg.len() < 1_000_000,
+            "{}: {} bytes",
+            kind.as_str(),
+            svg.len()
+        );
+    }
+}
+
+#[test]
+fn job_ids_are_escaped_in_svg() {
+    let (trace, analysis) = sim::run(Size::SMALL);
+    let svg = svg(Kind::Waterfall, &trace.runs[0], &analysis, Style::default()).unwrap();
+    assert!(!svg.contains(ODD_ID));
+    assert!(!svg.contains("</script>"));
+    assert!(svg.contains("wd&lt;post&gt;&amp;&quot;x&quot;-&#39;1&#39;-[3 5]%2C"));
+    assert!(!svg.contains("NaN") && !svg.contains("inf\""));
+}
+
+#[test]
+fn pictures_are_the_same_each_time_and_differ_by_theme() {
+    let (trace, analysis) = sim::run(Size::SMALL);
+    let draw = |theme| {
+        let style = Style {
+            theme,
+            width: 600,
+            ..Style::default()
+        };
+        png(Kind::Utilisation, (&trace.runs[0], &analysis), style, 1).unwrap()
+    };
+    assert_eq!(draw(Theme::Light), draw(Theme::Light));
+    assert_eq!(draw(Theme::Light), draw(Theme::Auto));
+    assert_ne!(draw(Theme::Light), draw(Theme::Dark));
+}
+
+#[test]
+fn an_empty_run_says_so() {
+    let (mut trace, mut analysis) = sim::run(Size::SMALL);
+    trace.runs[0].tasks.clear();
+    analysis.regions.clear();
+    analysis.gpus.clear();
+    analysis.phases.clear();
+    for kind in Kind::ALL {
+        let scene = scene(kind, &trace.runs[0], &analysis, Style::default());
+        check(&scene, kind.as_str());
+        assert!(
+            scene.summary.contains("The log"),
+            "{}: {}",
+            kind.as_str(),
+            scene.summary
+        );
+    }
+}
+
+/// Writes all pictures where a person can look at them.
+#[test]
+fn all_pictures_can_be_written() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("plots");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, size) in [("small", Size::SMALL), ("large", Size::LARGE)] {
+        let (mut trace, analysis) = sim::run(size);
+        sim::with_panic(&mut trace);
+        for kind in Kind::ALL {
+            let stem = format!("{name}-{}", kind.as_str());
+            let drawn = svg(kind, &trace.runs[0], &analysis, Style::default()).unwrap();
+            assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
+            std::fs::write(folder.join(format!("{stem}.svg")), drawn).unwrap();
+            for (theme, suffix) in [(Theme::Light, "light"), (Theme::Dark, "dark")] {
+                let style = Style {
+                    theme,
+                    ..Style::default()
+                };
+                let file = png(kind, (&trace.runs[0], &analysis), style, 2).unwrap();
+                assert!(file.starts_with(b"\x89PNG\r\n"));
+                std::fs::write(folder.join(format!("{stem}-{suffix}.png")), file).unwrap();
+            }
+        }
+    }
+}
