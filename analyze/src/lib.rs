@@ -13,6 +13,8 @@ pub mod path;
 pub mod phase;
 #[cfg(feature = "plots")]
 pub mod plot;
+#[cfg(feature = "plots")]
+pub mod report;
 #[cfg(test)]
 mod schema_check;
 

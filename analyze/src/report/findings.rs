@@ -1,0 +1,179 @@
+//! The root cause and the other findings.
+
+use maud::{Markup, html};
+
+use tracefmt::finding::{Confidence, Evidence, Finding, Severity};
+
+/// Findings shown at most; the JSON output has all.
+const FINDINGS_MAX: usize = 200;
+/// Evidence lines of one finding at most.
+const EVIDENCE_MAX: usize = 12;
+/// Characters of an evidence line at most.
+const LINE_MAX: usize = 400;
+
+/// The root, if there is one: title, why, proof, what to do.
+pub(super) fn root(findings: &[Finding]) -> Markup {
+    html! {
+        @if let Some(finding) = findings.iter().find(|finding| finding.root) {
+            section id="cause" class="card root" {
+                p class="eyebrow" { "Root cause " (badge(finding)) }
+                h2 { (finding.title) }
+                (body(finding))
+            }
+        }
+    }
+}
+
+/// All others: those with a cause of their own in full, consequences folded.
+pub(super) fn others(findings: &[Finding]) -> Markup {
+    let shown = || findings.iter().filter(|f| !f.root).take(FINDINGS_MAX);
+    let own: Vec<&Finding> = shown().filter(|f| f.caused_by.is_empty()).collect();
+    let after: Vec<&Finding> = shown().filter(|f| !f.caused_by.is_empty()).collect();
+    let all = findings.iter().filter(|f| !f.root).count();
+    html! {
+        section id="findings" {
+            h2 { "Findings" }
+            @if all == 0 {
+                p class="quiet" { "Nothing else was found." }
+            }
+            @for finding in &own { (item(finding)) }
+            @if !after.is_empty() {
+                details {
+                    summary { (consequences(after.len())) }
+                    @for finding in &after { (item(finding)) }
+                }
+            }
+            @if all > FINDINGS_MAX {
+                p class="quiet" { (all - FINDINGS_MAX) " more are in the JSON output." }
+            }
+        }
+    }
+}
+
+fn consequences(count: usize) -> String {
+    if count == 1 {
+        "1 consequence of the above".to_owned()
+    } else {
+        format!("{count} consequences of the above")
+    }
+}
+
+fn item(finding: &Finding) -> Markup {
+    html! {
+        article class="card" {
+            p class="eyebrow" { (badge(finding)) }
+            h3 { (finding.title) }
+            (body(finding))
+        }
+    }
+}
+
+fn badge(finding: &Finding) -> Markup {
+    let (class, word) = match finding.severity {
+        Severity::Error => ("error", "error"),
+        Severity::Warning => ("warning", "warning"),
+        Severity::Info => ("info", "note"),
+    };
+    let sure = match finding.confidence {
+        Confidence::Certain => "certain",
+        Confidence::Inferred => "inferred",
+        Confidence::Ambiguous => "ambiguous",
+    };
+    html! {
+        span class=(format!("badge {class}")) { (word) } " "
+        code { (finding.code) } " "
+        span class="quiet" { (sure) }
+        @if finding.count > 1 { span class="quiet" { " · " (finding.count) " times" } }
+    }
+}
+
+fn body(finding: &Finding) -> Markup {
+    let after = finding.caused_by.join(", ");
+    html! {
+        @if !finding.explanation.is_empty() { p { (finding.explanation) } }
+        (place(finding))
+        (evidence(&finding.evidence))
+        @if let Some(fix) = &finding.fix {
+            p class="fix" { strong { "What to do: " } (fix) }
+        }
+        @if let Some(what_if) = &finding.what_if {
+            p {
+                strong { "Tried: " } code { (what_if.change) }
+                @if what_if.passes { " passes" } @else { " still fails" }
+                ", peak " (super::tables::bytes(what_if.peak_bytes)) "."
+            }
+        }
+        @if let Some(command) = &finding.reproduce {
+            pre class="command" { code { (command) } }
+        }
+        @if !after.is_empty() { p class="quiet" { "Follows from " (after) "." } }
+    }
+}
+
+fn place(finding: &Finding) -> Markup {
+    let mut parts = Vec::new();
+    if let Some(run) = finding.run.filter(|run| *run > 0) {
+        parts.push(format!("run {run}"));
+    }
+    if let Some(job) = &finding.job {
+        parts.push(format!("job {job}"));
+    }
+    for (name, value) in [
+        ("partition", finding.partition),
+        ("worker", finding.worker),
+        ("GPU", finding.gpu),
+    ] {
+        if let Some(value) = value {
+            parts.push(format!("{name} {value}"));
+        }
+    }
+    html! {
+        @if !parts.is_empty() { p class="place" { (parts.join(" · ")) } }
+    }
+}
+
+fn evidence(lines: &[Evidence]) -> Markup {
+    html! {
+        @if !lines.is_empty() {
+            ol class="evidence" {
+                @for line in lines.iter().take(EVIDENCE_MAX) {
+                    li {
+                        span class="where" { (line.path) ":" (line.line) }
+                        code { (cut(&line.text)) }
+                    }
+                }
+            }
+            @if lines.len() > EVIDENCE_MAX {
+                p class="quiet" { (lines.len() - EVIDENCE_MAX) " more lines." }
+            }
+        }
+    }
+}
+
+fn cut(text: &str) -> String {
+    let clean = |c: char| {
+        if c.is_control() && c != '\t' {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    let mut out: String = text.chars().map(clean).take(LINE_MAX).collect();
+    if text.chars().nth(LINE_MAX).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_cut_and_control_characters_replaced() {
+        assert_eq!(cut("a\u{1b}[2m\tb"), "a\u{fffd}[2m\tb");
+        let long = cut(&"é".repeat(500));
+        assert_eq!(long.chars().count(), LINE_MAX + 1);
+        assert!(long.ends_with('…'));
+    }
+}

@@ -1,0 +1,81 @@
+//! One self-contained HTML page about a run: the verdict and its proof on top, then what was
+//! found, where the GPU time went, pictures, tables, and what the inputs held.
+//!
+//! The page needs no network and no script; a small inline script only makes hover texts
+//! quicker and opens what is folded before printing. All text from logs is escaped by the
+//! template engine. Nothing is decided here: the verdict and the findings come as arguments.
+
+mod figures;
+mod findings;
+mod page;
+mod tables;
+
+use crate::error::AnalyzeError;
+use crate::model::Analysis;
+use tracefmt::finding::Finding;
+use tracefmt::run::Trace;
+
+/// Everything that the page shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// The inputs and runs.
+    pub trace: &'a Trace,
+    /// GPU time, phases, critical path.
+    pub analysis: &'a Analysis,
+    /// How the whole ended.
+    pub verdict: Verdict<'a>,
+    /// All findings, the root first; findings of the analysis are to be among them.
+    pub findings: &'a [Finding],
+    /// Further pictures, shown behind the waterfall, such as device memory over time.
+    pub figures: &'a [Figure],
+    /// What each input consists of, one entry an input in the order of the trace.
+    pub ledgers: &'a [Ledger],
+}
+
+/// How the inputs' runs ended, all together.
+#[derive(Clone, Copy, Debug)]
+pub struct Verdict<'a> {
+    /// `verified`, `complete_unverified`, `failed`, `truncated` or `silent`.
+    pub word: &'a str,
+    /// The same in a sentence of plain words, with its figures.
+    pub sentence: &'a str,
+}
+
+/// A picture made elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Heading.
+    pub title: String,
+    /// What there is to see.
+    pub caption: String,
+    /// An `svg` element; its colours may name the variables of [`crate::plot::Role`].
+    pub svg: String,
+    /// The same for a narrow screen; without it the wide one can be scrolled.
+    pub narrow: Option<String>,
+}
+
+/// The bytes of an input by class of line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Class, lines, bytes; the bytes sum to the size of the input.
+    pub classes: Vec<(String, u64, u64)>,
+}
+
+/// Runs shown in full; further ones are named only.
+const RUNS_MAX: usize = 6;
+
+/// The page.
+///
+/// # Errors
+/// [`AnalyzeError::Draw`] when a picture cannot be drawn.
+pub fn html(report: &Report<'_>) -> Result<String, AnalyzeError> {
+    let mut runs = Vec::new();
+    for run in report.trace.runs.iter().take(RUNS_MAX) {
+        runs.push(page::run(
+            report,
+            run,
+            &figures::of_run(run, report.analysis)?,
+        ));
+    }
+    Ok(page::whole(report, &runs).into_string())
+}
