@@ -2,15 +2,15 @@
 //! a real browser, on a wide and a narrow screen.
 #![cfg(feature = "plots")]
 
-mod common;
+mod sim;
 
-use analyze::report::{Ledger, Report, Verdict, html};
-use common::{ODD_ID, Size};
+use analyze::report::{Ledger, Report, html};
+use sim::{ODD_ID, Size};
 
 #[expect(clippy::unwrap_used, reason = "a helper of tests")]
 fn page(size: Size) -> String {
-    let (mut trace, analysis) = common::run(size);
-    common::with_panic(&mut trace);
+    let (mut trace, analysis) = sim::run(size);
+    sim::with_panic(&mut trace);
     let classes = [
         ("timeline", 300, 21_000),
         ("timing", 350, 18_000),
@@ -23,12 +23,7 @@ fn page(size: Size) -> String {
     let report = Report {
         trace: &trace,
         analysis: &analysis,
-        verdict: Verdict {
-            word: "failed",
-            sentence: "40 of 50 partitions failed: worker 1 ran out of device memory because \
-                worker 0 held d_bc past its lock.",
-        },
-        findings: &common::findings(),
+        diagnosis: &sim::diagnosis(&trace),
         figures: &[],
         ledgers: &[ledger],
     };

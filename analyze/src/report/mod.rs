@@ -3,17 +3,18 @@
 //!
 //! The page needs no network and no script; a small inline script only makes hover texts
 //! quicker and opens what is folded before printing. All text from logs is escaped by the
-//! template engine. Nothing is decided here: the verdict and the findings come as arguments.
+//! template engine. Nothing is decided here: verdict and findings are those of the diagnosis.
 
 mod figures;
 mod findings;
 mod page;
 mod tables;
 
+use crate::diagnose::Diagnosis;
 use crate::error::AnalyzeError;
 use crate::model::Analysis;
-use tracefmt::finding::Finding;
 use tracefmt::run::Trace;
+use tracefmt::scan;
 
 /// Everything that the page shows.
 #[derive(Clone, Copy, Debug)]
@@ -22,23 +23,12 @@ pub struct Report<'a> {
     pub trace: &'a Trace,
     /// GPU time, phases, critical path.
     pub analysis: &'a Analysis,
-    /// How the whole ended.
-    pub verdict: Verdict<'a>,
-    /// All findings, the root first; findings of the analysis are to be among them.
-    pub findings: &'a [Finding],
+    /// Verdict and findings.
+    pub diagnosis: &'a Diagnosis,
     /// Further pictures, shown behind the waterfall, such as device memory over time.
     pub figures: &'a [Figure],
     /// What each input consists of, one entry an input in the order of the trace.
     pub ledgers: &'a [Ledger],
-}
-
-/// How the inputs' runs ended, all together.
-#[derive(Clone, Copy, Debug)]
-pub struct Verdict<'a> {
-    /// `verified`, `complete_unverified`, `failed`, `truncated` or `silent`.
-    pub word: &'a str,
-    /// The same in a sentence of plain words, with its figures.
-    pub sentence: &'a str,
 }
 
 /// A picture made elsewhere.
@@ -59,6 +49,19 @@ pub struct Figure {
 pub struct Ledger {
     /// Class, lines, bytes; the bytes sum to the size of the input.
     pub classes: Vec<(String, u64, u64)>,
+}
+
+impl From<&scan::Ledger> for Ledger {
+    fn from(ledger: &scan::Ledger) -> Self {
+        let classes = ledger.classes().filter(|(_, tally)| tally.bytes > 0);
+        let classes = classes.map(|(class, tally)| {
+            let name = class.as_str().to_owned();
+            (name, tally.lines, tally.bytes)
+        });
+        Self {
+            classes: classes.collect(),
+        }
+    }
 }
 
 /// Runs shown in full; further ones are named only.

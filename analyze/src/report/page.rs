@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Figure, RUNS_MAX, Report, figures, findings, tables};
+use crate::diagnose::{BaselineRow, Verdict};
 use crate::model::GpuTime;
 use crate::plot::{Theme, css, duration};
 use tracefmt::run::{JobOutcome, Outcome, Run, RunEnd};
@@ -12,6 +13,7 @@ const SCRIPT: &str = include_str!("hover.js");
 
 /// The document.
 pub(super) fn whole(report: &Report<'_>, runs: &[Markup]) -> Markup {
+    let found = report.diagnosis.findings.as_slice();
     let more = report.trace.runs.len().saturating_sub(RUNS_MAX);
     html! {
         (DOCTYPE)
@@ -26,8 +28,8 @@ pub(super) fn whole(report: &Report<'_>, runs: &[Markup]) -> Markup {
             body {
                 main {
                     (head(report))
-                    (findings::root(report.findings))
-                    @if !report.findings.is_empty() { (findings::others(report.findings)) }
+                    (findings::root(found))
+                    @if !found.is_empty() { (findings::others(found)) }
                     @for run in runs { (run) }
                     @if more > 0 {
                         p class="quiet" { "The inputs hold " (more) " more runs." }
@@ -49,11 +51,8 @@ pub(super) fn whole(report: &Report<'_>, runs: &[Markup]) -> Markup {
 fn title(report: &Report<'_>) -> String {
     let paths = report.trace.inputs.iter().map(|input| input.path.as_str());
     let paths: Vec<&str> = paths.collect();
-    format!(
-        "{}: {}",
-        report.verdict.word.replace('_', " "),
-        paths.join(", ")
-    )
+    let word = report.diagnosis.verdict.headline().to_lowercase();
+    format!("{word}: {}", paths.join(", "))
 }
 
 fn colours() -> String {
@@ -62,10 +61,11 @@ fn colours() -> String {
 }
 
 fn head(report: &Report<'_>) -> Markup {
-    let class = match report.verdict.word {
-        "verified" => "good",
-        "failed" | "truncated" => "bad",
-        _ => "unsure",
+    let diagnosis = report.diagnosis;
+    let class = match diagnosis.verdict {
+        Verdict::Verified => "good",
+        Verdict::CompleteUnverified | Verdict::Silent => "unsure",
+        Verdict::Truncated | Verdict::Failed => "bad",
     };
     let paths = report.trace.inputs.iter().map(|input| input.path.as_str());
     html! {
@@ -76,8 +76,20 @@ fn head(report: &Report<'_>) -> Markup {
                     span class="path" { (path) }
                 }
             }
-            h1 { span class="word" { (report.verdict.word.replace('_', ", ")) } }
-            p class="sentence" { (report.verdict.sentence) }
+            h1 { span class="word" { (diagnosis.verdict.headline().to_lowercase()) } }
+            p class="sentence" { (diagnosis.summary) }
+            @if let Some(baseline) = &diagnosis.baseline { (compared(baseline)) }
+        }
+    }
+}
+
+fn compared(baseline: &BaselineRow) -> Markup {
+    html! {
+        p class="quiet" {
+            "Compared with " span class="path" { (baseline.paths.join(", ")) }
+            @if !baseline.comparable { ", which is not comparable" }
+            @if !baseline.differs.is_empty() { "; differs in " (baseline.differs.join(", ")) }
+            "."
         }
     }
 }

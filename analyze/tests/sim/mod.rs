@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use analyze::diagnose::{self, Diagnosis, InputRow, Verdict};
 use analyze::model::{
     Analysis, GpuTime, IdleByCause, IdleCause, IdleGap, PathStep, PhaseRow, PhaseTimes, Region,
     SCHEMA,
@@ -443,6 +444,27 @@ pub fn findings() -> Vec<Finding> {
     idle.id = "f2".into();
     idle.fix = Some("Give synthesis more memory, so that more partitions run at once.".to_owned());
     vec![root, after, idle]
+}
+
+/// A diagnosis of [`findings`].
+pub fn diagnosis(trace: &Trace) -> Diagnosis {
+    let inputs = trace.inputs.iter().map(|input| InputRow {
+        path: input.path.clone(),
+        bytes: input.bytes,
+        lines: input.lines,
+    });
+    Diagnosis {
+        schema: diagnose::SCHEMA.to_owned(),
+        inputs: inputs.collect(),
+        verdict: Verdict::Failed,
+        summary: "40 of 50 partitions failed: worker 1 ran out of device memory because worker 0 \
+            held d_bc past its lock."
+            .to_owned(),
+        runs: Vec::new(),
+        baseline: None,
+        root: Some("f0".to_owned()),
+        findings: findings(),
+    }
 }
 
 /// Adds a panic to the run.
