@@ -18,5 +18,7 @@ pub mod scan;
 pub mod select;
 pub mod timing;
 
+pub use run::{ReadError, Source, read};
+
 /// Version of the trace format that `TRACE_START` carries.
 pub const VERSION: u32 = 1;

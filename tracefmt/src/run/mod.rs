@@ -8,9 +8,15 @@
 //!
 //! Building it is `run::assemble`; time intervals, idle causes and verdicts are not made here.
 
+mod assemble;
+mod attribute;
+mod benches;
 mod mark;
+mod read;
 
+pub use assemble::{Builder, Part, Place};
 pub use mark::{Mark, MarkKind, MarkStore};
+pub use read::{ReadError, Reading, Source, Typist, join, read, read_input};
 
 use crate::finding::Confidence;
 
@@ -310,6 +316,8 @@ pub struct Call {
     pub confidence: Confidence,
     /// Position in the order of the GPU's lock, from 0, where known.
     pub lock_seq: Option<u32>,
+    /// Its `GPU_START`.
+    pub start: At,
 }
 
 /// A line of trouble: everything that the articles' `grep` sought, and what it missed.

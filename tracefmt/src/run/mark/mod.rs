@@ -232,6 +232,18 @@ impl MarkStore {
         }
     }
 
+    /// Gives some marks the window in which they were printed.
+    pub(super) fn set_windows(
+        &mut self,
+        marks: std::ops::Range<usize>,
+        after_us: i64,
+        before_us: Option<i64>,
+    ) {
+        for mark in self.marks.get_mut(marks).into_iter().flatten() {
+            mark.set_window(after_us, before_us);
+        }
+    }
+
     /// All calls that could own a mark when there are several, sorted, the chosen one included.
     pub fn candidates(&self, mark: &Mark) -> &[u32] {
         let at = mark.candidates as usize;

@@ -1,0 +1,199 @@
+//! From inputs to a [`Trace`]: each input is scanned, typed and put together by itself
+//! ([`read_input`], which callers may run side by side), then all are joined ([`join`]).
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use super::{Builder, Input, Part, Place, Trace};
+use crate::grammar;
+use crate::record::Record;
+use crate::scan::{Class, Classes, Line, Scan, Sink, scan_reader};
+
+/// Why an input could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file could not be opened.
+    #[error("cannot open {path}: {source}; give the path of a readable file, or - for stdin")]
+    Open {
+        /// As the user named it.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Reading broke off.
+    #[error("cannot read {path} to its end: {source}")]
+    Read {
+        /// As the user named it.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Line numbers are kept in 32 bits.
+    #[error("{path} has {lines} lines, more than 4294967294; split it")]
+    TooLong {
+        /// As the user named it.
+        path: String,
+        /// How many it has.
+        lines: u64,
+    },
+}
+
+/// Where an input comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file.
+    Path(PathBuf),
+    /// The standard input.
+    Stdin,
+    /// Bytes in memory under a name.
+    Bytes(String, Vec<u8>),
+}
+
+impl Source {
+    /// As the user named it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Path(path) => path.to_string_lossy().into_owned(),
+            Self::Stdin => "-".to_owned(),
+            Self::Bytes(name, _) => name.clone(),
+        }
+    }
+
+    fn open(&self) -> io::Result<(Box<dyn Read + '_>, Option<u64>)> {
+        Ok(match self {
+            Self::Path(path) => {
+                let file = File::open(path)?;
+                let size = file.metadata().map(|meta| meta.len()).ok();
+                (Box::new(file), size)
+            }
+            Self::Stdin => (Box::new(io::stdin().lock()), None),
+            Self::Bytes(_, bytes) => {
+                let size = u64::try_from(bytes.len()).ok();
+                (Box::new(bytes.as_slice()), size)
+            }
+        })
+    }
+}
+
+/// One input, read by itself.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Name and sizes.
+    pub input: Input,
+    /// Its runs, with line references to the index it was read under.
+    pub part: Part,
+    /// Its byte ledger.
+    pub scan: Scan,
+}
+
+/// Reads inputs one after the other and joins them.
+///
+/// # Errors
+/// The first input that cannot be read. What stands in an input is never an error.
+pub fn read(sources: &[Source]) -> Result<(Trace, Vec<Scan>), ReadError> {
+    let readings = (0_u32..).zip(sources);
+    let readings: Result<Vec<_>, _> = readings
+        .map(|(index, source)| read_input(index, source))
+        .collect();
+    Ok(join(readings?))
+}
+
+/// Reads one input; `index` is its place among all inputs.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_input(index: u32, source: &Source) -> Result<Reading, ReadError> {
+    let path = source.name();
+    let (reader, size) = match source.open() {
+        Ok(opened) => opened,
+        Err(source) => return Err(ReadError::Open { path, source }),
+    };
+    let mut typist = Typist::new(index);
+    let scan = match scan_reader(reader, &mut typist) {
+        Ok(scan) => scan,
+        Err(source) => return Err(ReadError::Read { path, source }),
+    };
+    let (lines, bytes) = (scan.ledger.lines(), scan.ledger.bytes());
+    let Ok(last) = u32::try_from(lines) else {
+        return Err(ReadError::TooLong { path, lines });
+    };
+    let mut part = typist.builder.finish(last, scan.cut_end);
+    part.lost(index, scan.lost.lines());
+    let input = Input {
+        path,
+        file_bytes: size.unwrap_or(bytes),
+        bytes,
+        lines,
+    };
+    Ok(Reading { input, part, scan })
+}
+
+/// Puts readings together; they must have been read under indices from 0 on, in this order.
+pub fn join(readings: Vec<Reading>) -> (Trace, Vec<Scan>) {
+    let mut trace = Trace::default();
+    let mut scans = Vec::with_capacity(readings.len());
+    let mut benches = Vec::new();
+    for reading in readings {
+        let first = trace.runs.len();
+        let part = reading.part;
+        for (bench, run) in part.benches {
+            benches.push((bench, run.map(|run| run + first)));
+        }
+        trace.runs.extend(part.runs);
+        trace.inputs.push(reading.input);
+        scans.push(reading.scan);
+    }
+    for (index, run) in (0_u32..).zip(&mut trace.runs) {
+        run.index = index;
+    }
+    super::benches::give(&mut trace.runs, benches);
+    (trace, scans)
+}
+
+/// Types the lines of a scan and hands them to a builder.
+#[derive(Debug)]
+pub struct Typist {
+    builder: Builder,
+}
+
+impl Typist {
+    /// For the input with this index.
+    pub fn new(index: u32) -> Self {
+        Self {
+            builder: Builder::new(index),
+        }
+    }
+}
+
+impl Sink for Typist {
+    fn wants(&self) -> Classes {
+        Classes::ALL.without(Class::Foreign).without(Class::Ops)
+    }
+
+    fn line(&mut self, line: &Line<'_>) {
+        let Ok(number) = u32::try_from(line.number) else {
+            return;
+        };
+        let place = Place {
+            line: number,
+            repaired: line.repaired,
+        };
+        match line.class {
+            Class::Torn => self.builder.fragment(number),
+            Class::Tracing | Class::EngineOther if !is_ours(line.text) => {}
+            class => {
+                let record = grammar::parse(class, line.text);
+                if !matches!(record, Record::Foreign) {
+                    self.builder.feed(place, &record);
+                }
+            }
+        }
+    }
+}
+
+/// Log lines of other programs are counted, not typed: most of a big log is theirs.
+fn is_ours(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"cuzk").is_some()
+        || memchr::memmem::find(text, b"bellperson").is_some()
+}
