@@ -318,12 +318,11 @@ fn second_tracing(text: &[u8]) -> Option<usize> {
 
 /// The class of a line that neither head nor context explains.
 fn without_head(text: &[u8]) -> Class {
-    if needle::find(text) == Some(Found::Cuda) {
-        Class::CudaError
-    } else if text.trim_ascii_start().starts_with(b"what():  ") {
-        Class::Panic
-    } else {
-        Class::Foreign
+    match needle::find(text) {
+        Some(Found::Cuda) => Class::CudaError,
+        Some(Found::Killed) => Class::Panic,
+        _ if text.trim_ascii_start().starts_with(b"what():  ") => Class::Panic,
+        _ => Class::Foreign,
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) enum Found {
     Line(usize, Head),
     /// A CUDA or `OpenCL` call failed.
     Cuda,
+    /// The kernel killed a process for want of memory.
+    Killed,
 }
 
 /// Beginnings of lines, then signs of a failed call; the order tells them apart.
@@ -36,28 +38,39 @@ const CUDA: [&str; 10] = [
     "CUDA_ERROR_",
     "cudaError",
 ];
+/// The kernel's log carries a stamp in front of them.
+const KILLED: [&str; 3] = [
+    "ut of memory: Killed process",
+    "oom-kill:",
+    "oom_reaper: reaped process",
+];
 
 /// Built once; a build that failed would find nothing, which a test rules out.
 static NEEDLES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostFirst)
-        .build(STARTS.iter().chain(&CUDA))
+        .build(STARTS.iter().chain(&CUDA).chain(&KILLED))
         .ok()
 });
 
 /// The first needle of a line.
 pub(super) fn find(text: &[u8]) -> Option<Found> {
     let needles = NEEDLES.as_ref()?;
-    let mut cuda = false;
+    let (mut cuda, mut killed) = (false, false);
     for found in needles.find_iter(text) {
-        if found.pattern().as_usize() >= STARTS.len() {
-            cuda = true;
+        let pattern = found.pattern().as_usize();
+        if pattern >= STARTS.len() {
+            cuda |= pattern < STARTS.len() + CUDA.len();
+            killed |= pattern >= STARTS.len() + CUDA.len();
             continue;
         }
         let head = head::of(&text[found.start()..]);
         if head.is_ours() {
             return Some(Found::Line(found.start(), head));
         }
+    }
+    if killed {
+        return Some(Found::Killed);
     }
     cuda.then_some(Found::Cuda)
 }
@@ -67,7 +80,8 @@ pub(super) fn is_cuda_error(text: &[u8]) -> bool {
     NEEDLES.as_ref().is_some_and(|needles| {
         needles
             .find_iter(text)
-            .any(|found| found.pattern().as_usize() >= STARTS.len())
+            .map(|found| found.pattern().as_usize())
+            .any(|pattern| (STARTS.len()..STARTS.len() + CUDA.len()).contains(&pattern))
     })
 }
 
@@ -77,7 +91,7 @@ mod tests {
 
     #[test]
     fn finds_lines_and_errors() {
-        let cases: [(&str, Option<Found>); 9] = [
+        let cases: [(&str, Option<Found>); 10] = [
             (
                 ",8fddCUZK_TIMING: gpu_tid=1 ntt_msm_h_ms=7",
                 Some(Found::Line(5, Head::Timing)),
@@ -103,6 +117,10 @@ mod tests {
             (
                 "cudaHostUnregister returned: 713 ptr: 0x7e",
                 Some(Found::Cuda),
+            ),
+            (
+                "[Fri Jun 27 2025] Out of memory: Killed process 526101 (x)",
+                Some(Found::Killed),
             ),
             ("nothing", None),
         ];

@@ -171,7 +171,7 @@ const TABLE: &[(Class, &str)] = &[
         "10.4.0.17 - - [2026-03-01T05:16:09 +0000] \"GET /status HTTP/1.1\" 200 3676",
     ),
     (
-        Foreign,
+        Panic,
         "[Fri Jun 27 23:32:32 2025] Out of memory: Killed process 526101 (ere-hosts)",
     ),
     (
