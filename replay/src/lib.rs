@@ -1,1 +1,3 @@
 //! Simulated VRAM, schedules, lifecycle checks, exploration and shrinking.
+
+pub mod vram;

@@ -1,0 +1,235 @@
+//! Stream order: what is done, what is ordered after what, and what the host has seen.
+//!
+//! Time is not modelled. Work that was launched counts as running until the host waits for it;
+//! a free that no running work precedes is done at once. A stream that waits for an event is
+//! ordered after everything that the event stands for. Not modelled: that work on one stream is
+//! also over when a wait for *another* stream, ordered after it by an event, returned late; such
+//! work counts as running for longer, which costs pool pages but never an allocation.
+
+use std::collections::BTreeMap;
+
+use tracefmt::ops::Stream;
+
+/// The place of a free in the order of its stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(super) struct Moment {
+    /// Position of the free in its stream.
+    position: u64,
+    /// Position of the last work before it that was still running; 0 for none.
+    after: u64,
+}
+
+impl Moment {
+    /// The later of two, part by part.
+    pub(super) fn max(self, other: Self) -> Self {
+        Self {
+            position: self.position.max(other.position),
+            after: self.after.max(other.after),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Clock {
+    /// Position of the last op.
+    position: u64,
+    /// Position of the last work.
+    work: u64,
+    /// Position up to which the host knows the work to be over.
+    done: u64,
+    /// Positions of other streams that this one is ordered after.
+    seen: BTreeMap<Stream, u64>,
+}
+
+/// What an event stands for.
+#[derive(Debug, Clone)]
+struct Event {
+    stream: Stream,
+    clock: Clock,
+}
+
+/// All streams and events of one card.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Streams {
+    clocks: BTreeMap<Stream, Clock>,
+    events: BTreeMap<u64, Event>,
+}
+
+impl Streams {
+    /// Queues work.
+    pub(super) fn launch(&mut self, stream: Stream) {
+        let clock = self.clocks.entry(stream).or_default();
+        clock.position += 1;
+        clock.work = clock.position;
+    }
+
+    /// Queues a free and gives its place.
+    pub(super) fn free(&mut self, stream: Stream) -> Moment {
+        let clock = self.clocks.entry(stream).or_default();
+        clock.position += 1;
+        Moment {
+            position: clock.position,
+            after: if clock.work > clock.done {
+                clock.work
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Records an event.
+    pub(super) fn record(&mut self, event: u64, stream: Stream) {
+        let clock = self.clocks.entry(stream).or_default().clone();
+        self.events.insert(event, Event { stream, clock });
+    }
+
+    /// Orders a stream after an event; `false` for an event that was never recorded.
+    pub(super) fn wait(&mut self, stream: Stream, event: u64) -> bool {
+        let Some(event) = self.events.get(&event) else {
+            return false;
+        };
+        let running = event.clock.work > event.clock.done;
+        let clock = self.clocks.entry(stream).or_default();
+        if running {
+            clock.position += 1;
+            clock.work = clock.position;
+        }
+        let seen = event.clock.seen.iter().map(|(&other, &at)| (other, at));
+        for (other, at) in seen.chain([(event.stream, event.clock.position)]) {
+            let known = clock.seen.entry(other).or_default();
+            *known = at.max(*known);
+        }
+        true
+    }
+
+    /// The host waits for a stream.
+    pub(super) fn sync(&mut self, stream: Stream) {
+        if let Some(clock) = self.clocks.get_mut(&stream) {
+            clock.done = clock.work;
+            let seen = std::mem::take(&mut clock.seen);
+            self.finish(&seen);
+            if let Some(clock) = self.clocks.get_mut(&stream) {
+                clock.seen = seen;
+            }
+        }
+    }
+
+    /// The host waits for an event; gives its stream, and whether a free lies before it.
+    pub(super) fn sync_event(
+        &mut self,
+        event: u64,
+    ) -> Option<(Stream, impl Fn(Moment) -> bool + use<>)> {
+        let Event { stream, clock } = self.events.get(&event)?.clone();
+        self.finish(&clock.seen);
+        if let Some(own) = self.clocks.get_mut(&stream) {
+            own.done = own.done.max(clock.work);
+        }
+        let limit = clock.position;
+        Some((stream, move |moment: Moment| moment.position <= limit))
+    }
+
+    /// The host waits for everything.
+    pub(super) fn sync_all(&mut self) {
+        for clock in self.clocks.values_mut() {
+            clock.done = clock.work;
+        }
+    }
+
+    fn finish(&mut self, seen: &BTreeMap<Stream, u64>) {
+        for (other, &at) in seen {
+            if let Some(clock) = self.clocks.get_mut(other) {
+                clock.done = clock.done.max(clock.work.min(at));
+            }
+        }
+    }
+
+    /// Whether no running work precedes a free.
+    pub(super) fn is_done(&self, stream: Stream, moment: Moment) -> bool {
+        moment.after == 0
+            || self
+                .clocks
+                .get(&stream)
+                .is_none_or(|clock| clock.done >= moment.after)
+    }
+
+    /// Whether `stream` is ordered after a free on another stream.
+    pub(super) fn is_after(&self, stream: Stream, freed_on: Stream, moment: Moment) -> bool {
+        let seen = self
+            .clocks
+            .get(&stream)
+            .and_then(|clock| clock.seen.get(&freed_on));
+        seen.is_some_and(|&at| at >= moment.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Stream = Stream::Id(0);
+    const B: Stream = Stream::Id(1);
+    const C: Stream = Stream::Legacy;
+
+    #[test]
+    fn a_free_behind_running_work_is_done_when_the_host_has_waited() {
+        let mut streams = Streams::default();
+        let early = streams.free(A);
+        streams.launch(A);
+        let late = streams.free(A);
+        assert!(streams.is_done(A, early) && !streams.is_done(A, late));
+        streams.sync(B);
+        assert!(!streams.is_done(A, late));
+        streams.sync(A);
+        assert!(streams.is_done(A, late));
+    }
+
+    #[test]
+    fn a_wait_orders_a_stream_after_what_the_event_stands_for() {
+        let mut streams = Streams::default();
+        streams.launch(A);
+        let before = streams.free(A);
+        streams.record(7, A);
+        let behind = streams.free(A);
+        assert!(!streams.wait(B, 8), "no such event");
+        assert!(streams.wait(B, 7));
+        assert!(streams.is_after(B, A, before) && !streams.is_after(B, A, behind));
+        assert!(!streams.is_after(C, A, before));
+        streams.record(9, B);
+        assert!(streams.wait(C, 9));
+        assert!(streams.is_after(C, A, before), "order is transitive");
+    }
+
+    #[test]
+    fn a_free_on_a_stream_that_waits_for_running_work_is_not_done() {
+        let mut streams = Streams::default();
+        streams.launch(A);
+        streams.record(7, A);
+        streams.wait(B, 7);
+        let free = streams.free(B);
+        assert!(!streams.is_done(B, free));
+        streams.sync(B);
+        assert!(streams.is_done(B, free));
+        let work = streams.free(A);
+        assert!(
+            streams.is_done(A, work),
+            "waiting for B was waiting for A's work too"
+        );
+    }
+
+    #[test]
+    fn waiting_for_an_event_is_waiting_for_what_lies_before_it() {
+        let mut streams = Streams::default();
+        streams.launch(A);
+        let before = streams.free(A);
+        streams.record(7, A);
+        streams.launch(A);
+        let behind = streams.free(A);
+        let (stream, covers) = streams.sync_event(7).expect("recorded");
+        assert_eq!(stream, A);
+        assert!(covers(before) && !covers(behind));
+        assert!(streams.is_done(A, before) && !streams.is_done(A, behind));
+        streams.sync_all();
+        assert!(streams.is_done(A, behind));
+        assert!(streams.sync_event(1).is_none());
+    }
+}
