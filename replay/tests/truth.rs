@@ -3,6 +3,7 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stdout,
     reason = "a test may stop where it stands"
 )]
 
