@@ -17,6 +17,7 @@ pub mod run;
 pub mod scan;
 pub mod select;
 pub mod timing;
+pub mod writer;
 
 pub use run::{ReadError, Source, read};
 

@@ -8,6 +8,9 @@ use std::borrow::Cow;
 
 mod kind;
 
+#[cfg(any(test, feature = "proptest"))]
+pub mod strategy;
+
 pub use kind::EventKind;
 
 /// One `TIMELINE` line.
@@ -249,7 +252,7 @@ pub enum Stream {
     Id(u32),
 }
 
-/// The fields of `TRACE_START`.
+/// The fields of `TRACE_START`. The default has this version and says nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceStart<'a> {
     /// Format version, see [`crate::VERSION`].
@@ -268,4 +271,19 @@ pub struct TraceStart<'a> {
     pub vram_free: u64,
     /// Configuration as `key=value` pairs: workers, partitions, domain, ...
     pub config: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
+impl Default for TraceStart<'_> {
+    fn default() -> Self {
+        Self {
+            version: crate::VERSION,
+            run: Cow::default(),
+            epoch_unix_us: 0,
+            build: Cow::default(),
+            device: Cow::default(),
+            vram_total: 0,
+            vram_free: 0,
+            config: Vec::new(),
+        }
+    }
 }

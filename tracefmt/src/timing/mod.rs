@@ -8,6 +8,9 @@ use std::borrow::Cow;
 
 use crate::event::Place;
 
+#[cfg(any(test, feature = "proptest"))]
+pub mod strategy;
+
 /// One timing line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing<'a> {
