@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod gate;
 pub mod key;
 pub mod problem;
+pub mod render;
 pub mod samples;
 pub mod snapshot;
 pub mod stats;

@@ -12,6 +12,12 @@ use crate::snapshot::Snapshot;
 /// Fewer samples a run than this share of the golden's: a cut log looks so.
 const SAMPLES_SHARE_MIN: f64 = 0.8;
 
+/// Fewer phases than this may agree in their medians by chance.
+const COPY_PHASES_MIN: usize = 4;
+
+/// Log times nearer than this are the same: a golden rounds them to six decimals.
+const COPY_LN: f64 = 2e-6;
+
 /// Fields of the key that differ, and partitions as measured where the key does not tell.
 pub(super) fn differences(golden: &Snapshot, candidate: &Evidence) -> Vec<Difference> {
     let mut found = golden.key.differences(&candidate.key);
@@ -69,7 +75,7 @@ pub(super) fn pairs<'e>(golden: &'e Snapshot, candidate: &'e Evidence) -> Vec<Pa
         .collect()
 }
 
-/// Phases on one side only, other numbers of samples, too few runs.
+/// Phases on one side only, other numbers of samples, copied runs, too few runs.
 pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Options) -> Vec<Problem> {
     let mut found = Vec::new();
     let mut say = |code, phase: &str, what: String| {
@@ -115,6 +121,7 @@ pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Option
             );
         }
     }
+    found.extend(copies(golden, candidate));
     for (side, runs) in [
         ("golden", golden.runs.len()),
         ("candidate", candidate.runs.len()),
@@ -123,6 +130,30 @@ pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Option
             let least = options.runs_min;
             let what = format!("the {side} has {runs} usable run, {least} are the least");
             found.push(Problem::note(Code::GateInconclusive, what));
+        }
+    }
+    found
+}
+
+/// Candidate runs that are runs of the golden: a comparison with itself proves nothing.
+fn copies(golden: &Snapshot, candidate: &Evidence) -> Vec<Problem> {
+    let pairs = pairs(golden, candidate);
+    if pairs.len() < COPY_PHASES_MIN {
+        return Vec::new();
+    }
+    let same = |base: usize, cand: usize| {
+        pairs
+            .iter()
+            .all(|pair| (pair.base.ln_ms[base] - pair.cand.ln_ms[cand]).abs() < COPY_LN)
+    };
+    let mut found = Vec::new();
+    for (cand, run) in candidate.runs.iter().enumerate() {
+        if let Some(base) = (0..golden.runs.len()).find(|base| same(*base, cand)) {
+            let what = format!(
+                "has the times of the golden's own run {}",
+                golden.runs[base].id
+            );
+            found.push(Problem::blocking(Code::GateCopiedRun, what).of_run(&run.id));
         }
     }
     found

@@ -1,0 +1,131 @@
+//! The verdict as a plain table for a terminal.
+
+use super::{change, headline, interval, machine_word, ms, percent, put, runs, word};
+use crate::verdict::{Outcome, Verdict};
+
+/// The verdict as text: a headline, a table, exact figures, and what to do.
+#[must_use]
+pub fn text(verdict: &Verdict) -> String {
+    let mut out = headline(verdict);
+    out.push('\n');
+    if !verdict.phases.is_empty() {
+        out.push('\n');
+        out.push_str(&columns(&rows(verdict)));
+    }
+    for figure in &verdict.exact {
+        let value = |v: Option<u64>| v.map_or("none".to_owned(), |v| v.to_string());
+        let (base, cand) = (value(figure.baseline), value(figure.candidate));
+        let word = figure.verdict.as_str();
+        line(
+            &mut out,
+            format_args!("{}: {base} -> {cand}  {word}", figure.name),
+        );
+    }
+    for drift in &verdict.drift {
+        let (sum, budget) = (change(drift.ratio), change(drift.budget));
+        let word = if drift.verdict == Outcome::Pass {
+            "within budget"
+        } else {
+            "over budget"
+        };
+        line(
+            &mut out,
+            format_args!(
+                "{} since the anchor: {sum} of {budget}, {word}",
+                drift.phase
+            ),
+        );
+    }
+    if !verdict.findings.is_empty() {
+        out.push('\n');
+    }
+    for finding in &verdict.findings {
+        let severity = format!("{:?}", finding.severity).to_lowercase();
+        line(
+            &mut out,
+            format_args!("{severity}[{}]: {}", finding.code, finding.title),
+        );
+        if let Some(fix) = &finding.fix {
+            line(&mut out, format_args!("  -> {fix}"));
+        }
+    }
+    out
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    put(out, text);
+    out.push('\n');
+}
+
+fn rows(verdict: &Verdict) -> Vec<[String; 8]> {
+    let mut rows = vec![
+        [
+            "phase",
+            "golden ms",
+            "now ms",
+            "change",
+            "95 % interval",
+            "detects",
+            "runs",
+            "verdict",
+        ]
+        .map(str::to_owned),
+    ];
+    rows.extend(verdict.phases.iter().map(|phase| {
+        [
+            phase.phase.clone(),
+            ms(phase.baseline_ms),
+            ms(phase.candidate_ms),
+            change(phase.ratio),
+            interval(phase.low, phase.high),
+            percent(phase.mde),
+            runs(phase.runs_needed),
+            word(phase).to_owned(),
+        ]
+    }));
+    if let Some(machine) = &verdict.machine {
+        rows.push([
+            "(machine)".to_owned(),
+            String::new(),
+            String::new(),
+            change(machine.ratio),
+            interval(machine.low, machine.high),
+            percent(machine.mde),
+            String::new(),
+            machine_word(machine).to_owned(),
+        ]);
+    }
+    rows
+}
+
+/// Aligns columns: the first and last to the left, figures to the right.
+fn columns(rows: &[[String; 8]]) -> String {
+    let width = |at: usize| {
+        rows.iter()
+            .map(|row| row[at].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: [usize; 8] = std::array::from_fn(width);
+    let mut out = String::new();
+    for row in rows {
+        let mut text = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[at].saturating_sub(cell.chars().count()));
+            let (before, after) = if at == 0 || at == 7 {
+                ("", &*pad)
+            } else {
+                (&*pad, "")
+            };
+            if at > 0 {
+                text.push_str("  ");
+            }
+            text.push_str(before);
+            text.push_str(cell);
+            text.push_str(after);
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,155 @@
+//! The five renderings of the same verdicts.
+
+use super::*;
+use crate::Key;
+use crate::verdict::{Exact, Grade, SCHEMA};
+use tracefmt::finding::{Code, Confidence, Finding};
+
+fn verdict() -> Verdict {
+    let phase = |name: &str, ratio: f64, verdict: Outcome| PhaseVerdict {
+        phase: name.to_owned(),
+        ratio,
+        low: ratio - 0.02,
+        high: if ratio > 2.0 {
+            f64::INFINITY
+        } else {
+            ratio + 0.02
+        },
+        verdict,
+        mde: 0.031,
+        runs_needed: (verdict != Outcome::Inconclusive).then_some(4),
+        raw_ratio: ratio,
+        baseline_ms: 845.25,
+        candidate_ms: 845.25 * ratio,
+        p: 0.001,
+        suspect: false,
+        control: false,
+    };
+    let mut finding = Finding::new(
+        Code::PerfPhaseRegression,
+        Severity::Error,
+        Confidence::Certain,
+        "ntt|msm <h> is slower by 100 %\nand more".to_owned(),
+    );
+    finding.fix = Some("look".to_owned());
+    Verdict {
+        schema: SCHEMA,
+        outcome: Outcome::Regression,
+        evidence: Grade::Sound,
+        unverified: true,
+        key: Key::default(),
+        differs: Vec::new(),
+        baseline_runs: 12,
+        candidate_runs: 4,
+        phases: vec![
+            phase("ntt|msm <h>", 1.061, Outcome::Regression),
+            phase("batch_add", 3.0, Outcome::Inconclusive),
+            phase("tail", 1.0, Outcome::Pass),
+        ],
+        machine: Some(Machine {
+            ratio: 1.001,
+            low: 0.99,
+            high: 1.01,
+            verdict: Outcome::Pass,
+            mde: 0.02,
+            control: false,
+            shifted: false,
+        }),
+        exact: vec![Exact {
+            name: "vram_peak_bytes".to_owned(),
+            baseline: Some(5),
+            candidate: None,
+            verdict: Outcome::Inconclusive,
+        }],
+        drift: Vec::new(),
+        findings: vec![finding],
+    }
+}
+
+#[test]
+fn the_table() {
+    let expected = "\
+REGRESSION: something became worse (4 candidate runs against 12 of the golden); \
+times of unverified proofs are in it
+
+phase        golden ms  now ms    change      95 % interval  detects           runs  verdict
+ntt|msm <h>      845.2   896.8    +6.1 %  +4.1 % .. +8.1 %    3.1 %              4  regression
+";
+    let text = text(&verdict());
+    let words = |t: &str| t.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&text)[..words(expected).len()], words(expected));
+    let table: Vec<&str> = text.lines().skip(2).take(5).collect();
+    let at = table[0].find("verdict").unwrap();
+    for (row, word) in table[1..]
+        .iter()
+        .zip(["regression", "inconclusive", "pass", "pass"])
+    {
+        assert_eq!(row.find(word), Some(at), "{text}");
+    }
+    assert!(
+        text.contains("vram_peak_bytes: 5 -> none  inconclusive"),
+        "{text}"
+    );
+    assert!(text.contains("error[perf.phase_regression]"), "{text}");
+}
+
+#[test]
+fn json_has_the_documented_fields() {
+    let value: serde_json::Value = serde_json::from_str(&json(&verdict()).unwrap()).unwrap();
+    assert_eq!(value["schema"], "cuzk.verdict/1");
+    assert_eq!(value["verdict"], "regression");
+    assert_eq!(value["baseline_runs"], 12);
+    for field in [
+        "phase",
+        "ratio",
+        "low",
+        "high",
+        "verdict",
+        "mde",
+        "runs_needed",
+    ] {
+        assert!(value["phases"][0].get(field).is_some(), "{field}");
+    }
+    assert!(value["phases"][1]["high"].is_null());
+    assert!(value["phases"][1]["runs_needed"].is_null());
+    assert_eq!(value["machine"]["low"], 0.99);
+    assert_eq!(value["findings"][0]["code"], "perf.phase_regression");
+}
+
+#[test]
+fn markdown_stays_in_its_cells() {
+    let text = markdown(&verdict());
+    let row = text.lines().find(|line| line.contains("ntt")).unwrap();
+    assert!(row.starts_with("| ntt\\|msm \\<h\\> |"), "{row}");
+    assert_eq!(row.replace("\\|", "").matches('|').count(), 9);
+    assert!(text.contains("<details><summary>1 more phases"), "{text}");
+    assert!(
+        text.contains("- **perf.phase_regression** ntt\\|msm"),
+        "{text}"
+    );
+}
+
+#[test]
+fn junit_counts_what_is_no_pass() {
+    let text = junit(&verdict());
+    assert!(
+        text.contains("tests=\"6\" failures=\"2\" errors=\"2\""),
+        "{text}"
+    );
+    assert!(text.contains("name=\"phase ntt|msm &lt;h&gt;\""), "{text}");
+    assert_eq!(text.matches("<testcase").count(), 6);
+    assert!(!text.contains("<h>"));
+}
+
+#[test]
+fn annotations_are_one_line_each() {
+    let text = annotations(&verdict());
+    assert_eq!(
+        text,
+        "::error title=golden%3A perf.phase_regression::ntt|msm <h> is slower by 100 %25%0Aand \
+         more (look)\n"
+    );
+    let mut silent = verdict();
+    silent.findings.clear();
+    assert!(annotations(&silent).starts_with("::warning title=golden::REGRESSION"));
+}
