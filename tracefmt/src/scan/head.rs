@@ -3,22 +3,22 @@
 /// What the first bytes of a line say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Head {
+    /// Tracing-subscriber's stamp and level.
+    Tracing,
+    /// A proof library's line, a lotus miner's line, a memory budget line.
+    Engine,
+    /// A whole line of another program.
+    Other,
     /// `TIMELINE,`.
     Timeline,
     /// `CUZK_TIMING: ` or `CUZK_NTT_H: `.
     Timing,
-    /// Tracing-subscriber's stamp and level.
-    Tracing,
     /// A panic header, or the runtime's last words.
     Panic,
-    /// A proof library's line, a lotus miner's line, a memory budget line.
-    Engine,
     /// A bench line that cannot be anything else.
     Bench,
     /// A `cuzk.ops/1` line.
     Ops,
-    /// A whole line of another program.
-    Other,
     /// Nothing known.
     Unknown,
 }
@@ -55,6 +55,8 @@ pub(super) fn of(text: &[u8]) -> Head {
 }
 
 /// Heads that are not worth the fast path.
+#[cold]
+#[inline(never)]
 fn rare(text: &[u8]) -> Head {
     match text.first() {
         Some(b'[') if text.starts_with(b"[2m") && is_stamp(&text[DIM - 1..]) => Head::Tracing,
@@ -112,13 +114,20 @@ fn digits(text: &[u8]) -> Head {
 /// `.uuuuuuZ LEVEL target: ` (tracing without colour).
 #[inline]
 fn stamped(rest: &[u8]) -> Head {
-    let fraction = match rest.first() {
-        Some(b'.') => match (rest.get(4), rest.get(7)) {
-            (Some(b'0'..=b'9'), Some(c)) if !c.is_ascii_digit() => 7,
-            (Some(c), _) if !c.is_ascii_digit() => 4,
-            _ => 1 + rest[1..].iter().take_while(|b| b.is_ascii_digit()).count(),
-        },
-        _ => 0,
+    match rest.first_chunk::<8>() {
+        Some([b'.', _, _, _, b' ', ..]) => log_style(&rest[5..]),
+        Some([b'.', _, _, _, b'Z', b'\t', ..]) => go_style(&rest[5..]),
+        _ => stamped_otherwise(rest),
+    }
+}
+
+/// Fractions of any length, and zones.
+#[cold]
+#[inline(never)]
+fn stamped_otherwise(rest: &[u8]) -> Head {
+    let fraction = match rest.strip_prefix(b".") {
+        Some(digits) => 1 + digits.iter().take_while(|b| b.is_ascii_digit()).count(),
+        None => 0,
     };
     let rest = &rest[fraction..];
     match rest.first() {
@@ -133,25 +142,76 @@ fn stamped(rest: &[u8]) -> Head {
     }
 }
 
-/// Length of a level with the blanks around it, if the text begins with one.
+/// The first eight bytes as a number, zeros behind a short text.
+#[inline]
+fn eight(text: &[u8]) -> u64 {
+    match text.first_chunk::<8>() {
+        Some(bytes) => le(*bytes),
+        None => fewer_than_eight(text),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn fewer_than_eight(text: &[u8]) -> u64 {
+    (0..)
+        .zip(text)
+        .fold(0, |n, (i, b)| n | u64::from(*b) << (8 * i))
+}
+
+/// A word as the low bytes of [`eight`].
+const fn low(word: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let mut i = 0;
+    while i < word.len() {
+        bytes[i] = word[i];
+        i += 1;
+    }
+    le(bytes)
+}
+
+/// The low five bytes of a word.
+const FIVE_BYTES: u64 = (1 << 40) - 1;
+/// The low six bytes of a word.
+const SIX_BYTES: u64 = (1 << 48) - 1;
+
+/// How often a word is among others: 0 or 1. All are compared, so that the answer costs no branch.
+#[inline]
+fn among<const N: usize>(word: u64, words: &[u64; N]) -> usize {
+    words.iter().map(|other| usize::from(*other == word)).sum()
+}
+
+/// Length of a level with the blank behind it, and the one before it if it is right-aligned.
+///
+/// Levels come in no order that a processor could foresee, hence [`among`].
 #[inline]
 fn level(text: &[u8]) -> Option<usize> {
-    let blanks = text.iter().take_while(|&&b| b == b' ').count();
-    let word = &text[blanks..];
-    let length = match word.first_chunk::<4>()? {
-        b"INFO" | b"WARN" => 4,
-        b"DEBU" | b"TRAC" | b"ERRO" => 5,
-        _ => return None,
-    };
-    (word.get(length) == Some(&b' ')).then_some(blanks + length + 1)
+    const FIVE: [u64; 2] = [low(b"INFO "), low(b"WARN ")];
+    const SIX: [u64; 5] = [
+        low(b" INFO "),
+        low(b" WARN "),
+        low(b"DEBUG "),
+        low(b"TRACE "),
+        low(b"ERROR "),
+    ];
+    let word = eight(text);
+    let (five, six) = (word & FIVE_BYTES, word & SIX_BYTES);
+    let length = among(five, &FIVE) * 5 + among(six, &SIX) * 6;
+    (length > 0).then_some(length)
 }
 
 /// `INFO bellperson::groth16 > ...`, with `6150 high` before the level in old versions.
 #[inline]
 fn log_style(text: &[u8]) -> Head {
-    if let Some(n) = level(text) {
-        return engine_or_other(&text[n..]);
+    match level(text) {
+        Some(n) => engine_or_other(&text[n..]),
+        None => old_log_style(text),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn old_log_style(text: &[u8]) -> Head {
     let mut words = text.splitn(3, |&b| b == b' ');
     let (Some(pid), Some(priority), Some(rest)) = (words.next(), words.next(), words.next()) else {
         return Head::Unknown;
@@ -187,23 +247,55 @@ fn engine_or_other(target: &[u8]) -> Head {
     }
 }
 
-/// Whether a log target belongs to the proof libraries.
+/// Whether a log target belongs to the proof libraries. Compared without a branch, as [`level`].
 #[inline]
 fn is_engine_target(target: &[u8]) -> bool {
-    match target.first_chunk::<8>() {
-        Some(
-            b"bellpers" | b"filecoin" | b"storage_" | b"filcrypt" | b"suprasea" | b"ec_gpu::"
-            | b"ec_gpu_g" | b"rust_gpu" | b"merkletr" | b"neptune:" | b"cuzk_cor" | b"cuzk_dae",
-        ) => true,
-        _ => [&b"fr32"[..], b"neptune", b"sppark"]
-            .iter()
-            .any(|t| target.starts_with(t)),
-    }
+    const EIGHT: [u64; 11] = [
+        low(b"bellpers"),
+        low(b"filecoin"),
+        low(b"storage_"),
+        low(b"filcrypt"),
+        low(b"suprasea"),
+        low(b"ec_gpu_g"),
+        low(b"rust_gpu"),
+        low(b"merkletr"),
+        low(b"neptune:"),
+        low(b"cuzk_cor"),
+        low(b"cuzk_dae"),
+    ];
+    const SIX: [u64; 4] = [
+        low(b"ec_gpu"),
+        low(b"fr32::"),
+        low(b"sppark"),
+        low(b"neptun"),
+    ];
+    let eight = eight(target);
+    among(eight, &EIGHT) + among(eight & SIX_BYTES, &SIX) > 0
 }
 
 /// A Go line after its stamp: blank, LEVEL, blank, logger. Lotus miner loggers count as engine.
 #[inline]
 fn go_style(rest: &[u8]) -> Head {
+    const FIVE: [u64; 2] = [low(b"INFO\t"), low(b"WARN\t")];
+    const SIX: [u64; 2] = [low(b"DEBUG\t"), low(b"ERROR\t")];
+    let Some(b'\t') = rest.first() else {
+        return loose_go_style(rest);
+    };
+    let word = eight(&rest[1..]);
+    let (five, six) = (word & FIVE_BYTES, word & SIX_BYTES);
+    let (five, six) = (among(five, &FIVE), among(six, &SIX));
+    if five + six == 0 {
+        return loose_go_style(rest);
+    }
+    let logger = eight(&rest[6 + six..]);
+    let miner = (logger == low(b"storagem")) | (logger & SIX_BYTES == low(b"miner\t"));
+    if miner { Head::Engine } else { Head::Other }
+}
+
+/// A Go line whose tabs became blanks, or of a rare level.
+#[cold]
+#[inline(never)]
+fn loose_go_style(rest: &[u8]) -> Head {
     let rest = rest.trim_ascii_start();
     let level = match rest.first_chunk::<4>() {
         Some(b"INFO" | b"WARN") => 4,
@@ -222,15 +314,19 @@ fn go_style(rest: &[u8]) -> Head {
     if miner { Head::Engine } else { Head::Other }
 }
 
-/// `10.4.0.17 - - [`: the common log format of HTTP servers.
+/// `10.4.0.17 - - [`: the common log format of HTTP servers. The first blank of the first sixteen
+/// bytes is found without a loop.
 #[inline]
 fn is_access_line(text: &[u8]) -> bool {
-    let address = text
-        .iter()
-        .take(16)
-        .take_while(|&&b| b == b'.' || b.is_ascii_digit())
-        .count();
-    text[address..].starts_with(b" - ")
+    const ONES: u128 = u128::MAX / 0xff;
+    let Some(head) = text.first_chunk::<16>() else {
+        return false;
+    };
+    let blanks = u128::from_le_bytes(*head) ^ (ONES * 0x20);
+    let first = blanks.wrapping_sub(ONES) & !blanks & (ONES << 7);
+    let address = (first.trailing_zeros() / 8) as usize;
+    let dotted = head[1] == b'.' || head[2] == b'.' || head[3] == b'.';
+    dotted && text.get(address..address + 3) == Some(b" - ")
 }
 
 fn is_panic(text: &[u8]) -> bool {

@@ -20,6 +20,7 @@
 mod careful;
 mod class;
 mod context;
+mod ends;
 mod head;
 mod ledger;
 mod line;

@@ -6,6 +6,7 @@
 use std::io::{self, Read};
 
 use super::context::Context;
+use super::ends::{Ends, WINDOW};
 use super::head::{self, Head};
 use super::torn::Torn;
 use super::wrap::{self, Layers};
@@ -16,7 +17,7 @@ use super::{Class, Classes, Ledger, Line, Places, Scan, Sink, Wrapping, shape};
 pub const LINE_MAX: usize = 1 << 20;
 
 /// Bytes asked of a reader at once: fits the second-level cache.
-const BLOCK: usize = 128 << 10;
+const BLOCK: usize = 64 << 10;
 
 /// Reads lines out of blocks of bytes; [`Scanner::feed`] as often as needed, then
 /// [`Scanner::finish`]. Where the blocks are cut does not change the result.
@@ -25,6 +26,7 @@ pub struct Scanner {
     pub(super) core: Core,
     /// The beginning of a line whose end has not been fed.
     carry: Vec<u8>,
+    ends: Ends,
     /// Leading NUL bytes of that line that were dropped from `carry`.
     skipped: u64,
     /// The line is longer than [`LINE_MAX`]; so many of its bytes are dropped.
@@ -72,10 +74,21 @@ impl Scanner {
             start = end + 1;
         }
         let rest = &block[start..];
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', rest) {
-            self.core.line(&rest[start..=end], sink);
-            start = end + 1;
+        let (mut start, mut base, mut mark) = (0, 0, 0);
+        for window in rest.chunks(WINDOW) {
+            for found in self.ends.search(window) {
+                let end = base + found.at as usize;
+                if found.mark > 0 {
+                    mark = base + found.mark as usize;
+                }
+                self.core
+                    .line(&rest[start..=end], mark.saturating_sub(start), sink);
+                start = end + 1;
+            }
+            if self.ends.last_mark() > 0 {
+                mark = base + self.ends.last_mark() as usize;
+            }
+            base += window.len();
         }
         self.keep(&rest[start..]);
     }
@@ -138,7 +151,8 @@ impl Scanner {
         if dropped > 0 {
             core.overlong(skipped + dropped, terminated, sink);
         } else if skipped == 0 && terminated {
-            core.line(&carry, sink);
+            let mark = memchr::memrchr2(b'Z', 0, &carry).map_or(0, |at| at + 1);
+            core.line(&carry, mark, sink);
         } else {
             core.number += 1;
             core.careful(&carry, skipped, terminated, sink);
@@ -155,9 +169,9 @@ fn leading_nuls(bytes: &[u8]) -> usize {
 }
 
 impl Core {
-    /// One line with its line end.
+    /// One line with its line end. `mark`: length up to the last mark of [`super::ends`].
     #[inline]
-    fn line<S: Sink + ?Sized>(&mut self, raw: &[u8], sink: &mut S) {
+    fn line<S: Sink + ?Sized>(&mut self, raw: &[u8], mark: usize, sink: &mut S) {
         if raw.len() > LINE_MAX {
             self.long_line(raw, sink);
             return;
@@ -169,9 +183,10 @@ impl Core {
         } else if let Some(layers) = self.layers {
             let prefix = wrap::strip(layers, body);
             let text = &body[prefix.length..];
-            quick_class(text).map(|class| (class, text, prefix.listed))
+            quick_class(text, mark > prefix.length + STAMP_END)
+                .map(|class| (class, text, prefix.listed))
         } else {
-            quick_class(body).map(|class| (class, body, None))
+            quick_class(body, mark > STAMP_END).map(|class| (class, body, None))
         };
         if let Some((class, text, listed)) = quick {
             self.ledger.line(class, raw.len());
@@ -235,26 +250,22 @@ impl Core {
 /// Where the stamp of a stamped line is over for certain, so that a later `Z` is a second stamp.
 const STAMP_END: usize = 34;
 
-/// The class of a line that its head settles: nothing in it hints at a second line.
+/// The class of a line that its head settles: nothing in it hints at a second line. `marked`: a
+/// byte that may end a second stamp stands behind the place of the first, as when a restarted
+/// daemon's line is glued to the cut last line of the old one.
 #[inline]
-fn quick_class(text: &[u8]) -> Option<Class> {
-    match head::of(text) {
-        Head::Tracing => is_single(text).then_some(Class::Tracing),
-        Head::Engine => is_single(text).then_some(Class::EngineOther),
-        Head::Other => is_single(text).then_some(Class::Foreign),
-        Head::Timeline => shape::is_plainly_whole(text).then_some(Class::Timeline),
-        Head::Timing => memchr::memchr3(b':', b',', 0, &text[12..])
-            .is_none()
-            .then_some(Class::Timing),
-        Head::Panic | Head::Bench | Head::Ops | Head::Unknown => None,
+fn quick_class(text: &[u8], marked: bool) -> Option<Class> {
+    const SETTLED: [Class; 3] = [Class::Tracing, Class::EngineOther, Class::Foreign];
+    let head = head::of(text);
+    if let Some(class) = SETTLED.get(head as usize) {
+        return (!marked).then_some(*class);
     }
-}
-
-/// No second stamp, as a restarted daemon glues it to the cut last line of the old one; no NUL.
-#[inline]
-fn is_single(text: &[u8]) -> bool {
-    text.get(STAMP_END..)
-        .is_none_or(|rest| memchr::memchr2(b'Z', 0, rest).is_none())
+    let whole = match head {
+        Head::Timeline if shape::is_plainly_whole(text) => Class::Timeline,
+        Head::Timing if shape::is_plain_timing(text) => Class::Timing,
+        _ => return None,
+    };
+    Some(whole)
 }
 
 /// Scans all that a reader gives.
