@@ -2,6 +2,7 @@
 //! phases, critical path, comparison of two runs, diagnosis, plots and reports.
 
 pub mod analysis;
+pub mod compare;
 pub mod diagnose;
 pub mod error;
 pub mod find;
@@ -19,4 +20,5 @@ pub mod report;
 mod schema_check;
 
 pub use analysis::{Options, analyze};
+pub use compare::compare;
 pub use diagnose::diagnose;

@@ -1,13 +1,11 @@
 //! Holds as the result shows them, with their owner, phases and lines.
 
-use std::borrow::Cow;
-
 use tracefmt::finding::Confidence;
 use tracefmt::run::{MarkKind, Run};
 
 use super::gpu::ms;
 use crate::interval::{Hold, Reconstruction};
-use crate::model::{Candidate, PhaseTimes, Region};
+use crate::model::{Candidate, KnownPhase, PhaseTimes, Region};
 use crate::phase::{each_of, residual_ms};
 
 /// Appends the regions of a run, sorted by start.
@@ -20,7 +18,7 @@ pub(super) fn add(run: &Run, all: &Reconstruction, regions: &mut Vec<Region>) {
 
 fn region(run: &Run, all: &Reconstruction, hold: &Hold) -> Region {
     let call = hold.call as usize;
-    let owner = owner(run, hold.call).unwrap_or_else(|| Candidate {
+    let own = owner(run, hold.call).unwrap_or_else(|| Candidate {
         job: String::new(),
         partition: None,
         worker: None,
@@ -29,9 +27,9 @@ fn region(run: &Run, all: &Reconstruction, hold: &Hold) -> Region {
     let others = others(run, hold);
     Region {
         run: run.index,
-        job: owner.job,
-        partition: owner.partition,
-        worker: owner.worker,
+        job: own.job,
+        partition: own.partition,
+        worker: own.worker,
         gpu: Some(hold.gpu),
         start_ms: ms(hold.acquired),
         end_ms: ms(hold.released),
@@ -39,7 +37,7 @@ fn region(run: &Run, all: &Reconstruction, hold: &Hold) -> Region {
         confidence: hold.confidence,
         candidates: others
             .iter()
-            .filter_map(|other| owner_of(run, *other))
+            .filter_map(|other| owner(run, *other))
             .collect(),
         phases: phases(run, call),
         lines: run
@@ -47,10 +45,6 @@ fn region(run: &Run, all: &Reconstruction, hold: &Hold) -> Region {
             .map(|mark| u64::from(mark.line().line))
             .collect(),
     }
-}
-
-fn owner_of(run: &Run, call: u32) -> Option<Candidate> {
-    owner(run, call)
 }
 
 fn owner(run: &Run, call: u32) -> Option<Candidate> {
@@ -86,17 +80,26 @@ fn others(run: &Run, hold: &Hold) -> Vec<u32> {
 }
 
 fn phases(run: &Run, call: usize) -> PhaseTimes {
-    let mut times = PhaseTimes::with_capacity(12);
-    for mark in run.marks_of(call) {
-        if mark.kind() == MarkKind::Phase {
-            let name = run.marks.name(mark);
-            times.add(Cow::Owned(name.to_owned()), mark.us() as f64 / 1000.0);
-        } else {
-            each_of(&run.marks.what(mark), |name, ms| times.add(name, ms));
+    let mut table = [None; KnownPhase::COUNT];
+    let mut add = |phase: KnownPhase, ms: f32| {
+        if let Some(sum) = table.get_mut(phase.index()) {
+            *sum = Some(sum.unwrap_or(0.0) + ms);
         }
+    };
+    let mut own = false;
+    for mark in run.marks_of(call) {
+        own |= mark.kind() == MarkKind::Phase;
+        each_of(&run.marks.what(mark), |phase, ms| add(phase, ms as f32));
     }
     if let Some(wait) = residual_ms(run, call) {
-        times.add("barrier_wait", wait);
+        add(KnownPhase::BARRIER_WAIT, wait as f32);
+    }
+    let mut times = PhaseTimes::of_known(&table);
+    if own {
+        let marks = run.marks_of(call);
+        for mark in marks.filter(|mark| mark.kind() == MarkKind::Phase) {
+            times.add(run.marks.name(mark), mark.us() as f64 / 1000.0);
+        }
     }
     times
 }

@@ -92,6 +92,7 @@ impl Daemon {
             gpu: Some(0),
             confidence: Confidence::Certain,
             lock_seq: None,
+            start: at,
         });
         let task = &mut self.run.tasks[task as usize];
         task.gpu_start = Some(at);

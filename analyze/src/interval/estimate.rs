@@ -52,7 +52,7 @@ impl Call {
             index,
             printed: Printed::of(run, index),
             ready: task.and_then(|task| task.pickup.or(task.gpu_start)),
-            start: task.and_then(|task| task.gpu_start.or(task.pickup)),
+            start: call.map(|call| call.start),
             end: task.and_then(|task| task.gpu_end),
             outcome: task.map(|task| task.outcome).unwrap_or_default(),
         }

@@ -89,7 +89,7 @@ impl Reconstruction {
 
 /// Rebuilds the times of all calls of a run.
 pub fn reconstruct(run: &Run) -> Reconstruction {
-    let gpus = gpus(run);
+    let gpus = gpus_of(run);
     let records = exact::Records::of(run);
     let mut all = Reconstruction::default();
     let mut orders: Vec<Vec<u32>> = vec![Vec::new(); gpus.len()];
@@ -121,7 +121,8 @@ pub fn gpu_of(run: &Run, call: &Call) -> u32 {
     call.gpu.or_else(of_worker).or_else(only).unwrap_or(0)
 }
 
-fn gpus(run: &Run) -> Vec<u32> {
+/// GPU ordinals that a run names or uses, sorted.
+pub fn gpus_of(run: &Run) -> Vec<u32> {
     let mut gpus = run.config.gpus.clone();
     for call in &run.calls {
         let gpu = gpu_of(run, call);
@@ -147,21 +148,27 @@ fn events(task: &Task) -> impl Iterator<Item = i64> {
     all.into_iter().flatten().map(|at| at.us)
 }
 
-fn span(run: &Run, all: &Reconstruction) -> Option<Span> {
+/// First `SYNTH_START`, or the first event where there is none, to the last `TIMELINE` event.
+pub fn span_of_events(run: &Run) -> Option<Span> {
     let synth = run
         .tasks
         .iter()
         .filter_map(|task| Some(task.synth_start?.us));
-    let start = synth
-        .min()
-        .or_else(|| run.tasks.iter().flat_map(events).min())?;
-    let last_event = run.tasks.iter().flat_map(events).max();
+    let first = || run.tasks.iter().flat_map(events).min();
+    let start = synth.min().or_else(first)?;
+    let end = run.tasks.iter().flat_map(events).max()?;
+    Some(Span { start, end })
+}
+
+fn span(run: &Run, all: &Reconstruction) -> Option<Span> {
+    let events = span_of_events(run)?;
     let ends = all.kernels.iter().map(|kernel| kernel.end);
     let last_kernel = ends.filter(|end| *end != OPEN_END).max();
     let open = all.holds.iter().filter(|hold| hold.open);
     let signs = open.flat_map(|hold| [hold.request, hold.acquired, hold.prepared]);
     let last_sign = signs.filter(|us| *us != OPEN_END).max();
-    Span::new(start, last_event.max(last_kernel).max(last_sign)?)
+    let end = Some(events.end).max(last_kernel).max(last_sign)?;
+    Span::new(events.start, end)
 }
 
 /// Stands for the end of the run until that is known.

@@ -4,7 +4,7 @@
 
 mod phase_times;
 
-pub use phase_times::PhaseTimes;
+pub use phase_times::{KnownPhase, PhaseTimes};
 
 use serde::{Deserialize, Serialize};
 use tracefmt::finding::{Confidence, Finding};

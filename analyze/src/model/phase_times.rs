@@ -1,81 +1,180 @@
-//! Milliseconds by phase, small enough for a million regions: a sorted list, names that are part
-//! of the trace language are not copied. In JSON it is an object.
+//! Milliseconds by phase, small enough for a million regions: the phases of the trace language
+//! are numbers, others keep their name. In JSON it is an object.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Phase -> milliseconds, sorted by name, each name once.
+/// A phase of the trace language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KnownPhase(u8);
+
+macro_rules! known_phases {
+    ($($constant:ident => $name:literal,)+) => {
+        /// Sorted, so that order of number is order of name.
+        const NAMES: &[&str] = &[$($name,)+];
+
+        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "only to count")]
+        enum Number { $($constant,)+ }
+
+        impl KnownPhase {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                pub const $constant: Self = Self(Number::$constant as u8);
+            )+
+        }
+    };
+}
+
+known_phases! {
+    ASYNC_DEALLOC => "async_dealloc",
+    B_G2_MSM => "b_g2_msm",
+    BARRIER_WAIT => "barrier_wait",
+    BATCH_ADD => "batch_add",
+    COSET_INTT_SYNC => "coset_intt_sync",
+    D_B_ALLOC => "d_b_alloc",
+    EPILOGUE => "epilogue",
+    GPU_MS => "gpu_ms",
+    GPU_TOTAL => "gpu_total",
+    MSM_DTOR => "msm_dtor",
+    MSM_INIT => "msm_init",
+    MSM_INVOKE => "msm_invoke",
+    MUTEX_HELD => "mutex_held",
+    MUTEX_WAIT => "mutex_wait",
+    NTT_H_TOTAL => "ntt_h_total",
+    NTT_KERNELS => "ntt_kernels",
+    NTT_MSM_H => "ntt_msm_h",
+    PRE_DESTRUCTOR => "pre_destructor",
+    PRE_LOCK_CPU => "pre_lock_cpu",
+    PREP_MSM => "prep_msm",
+    PRESTAGE => "prestage",
+    PRESTAGE_ALLOC => "prestage_alloc",
+    PRESTAGE_SYNC => "prestage_sync",
+    PRESTAGE_TRIM => "prestage_trim",
+    PRESTAGE_UPLOAD => "prestage_upload",
+    SETUP_TO_SPLIT => "setup_to_split",
+    SPLIT_VECTORS => "split_vectors",
+    SYNTH => "synth",
+    TAIL_MSM => "tail_msm",
+    TOTAL_START_FN => "total_start_fn",
+}
+
+impl KnownPhase {
+    /// How many there are.
+    pub const COUNT: usize = NAMES.len();
+
+    /// All, in order of name.
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256")]
+    pub fn all() -> impl ExactSizeIterator<Item = Self> {
+        (0..NAMES.len()).map(|number| Self(number as u8))
+    }
+
+    /// Name in all outputs.
+    pub fn name(self) -> &'static str {
+        NAMES.get(self.index()).copied().unwrap_or_default()
+    }
+
+    /// Number, from 0, in order of name.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The phase of a name.
+    pub fn find(name: &str) -> Option<Self> {
+        let number = NAMES.binary_search(&name).ok()?;
+        u8::try_from(number).ok().map(Self)
+    }
+}
+
+/// Phase -> milliseconds, each phase once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseTimes {
-    entries: Vec<(Cow<'static, str>, f32)>,
+    known: Vec<(KnownPhase, f32)>,
+    own: Vec<(Box<str>, f32)>,
 }
 
 impl PhaseTimes {
-    /// No phases, room for `n`.
-    pub fn with_capacity(n: usize) -> Self {
+    /// Takes the phases that have a time, in order of name.
+    pub fn of_known(times: &[Option<f32>; KnownPhase::COUNT]) -> Self {
+        let count = times.iter().flatten().count();
+        let mut known = Vec::with_capacity(count);
+        known.extend(
+            KnownPhase::all()
+                .zip(times)
+                .filter_map(|(phase, ms)| Some((phase, (*ms)?))),
+        );
         Self {
-            entries: Vec::with_capacity(n),
+            known,
+            own: Vec::new(),
         }
     }
 
     /// Milliseconds of a phase.
     pub fn get(&self, name: &str) -> Option<f64> {
-        let at = self.find(name).ok()?;
-        self.entries.get(at).map(|(_, ms)| f64::from(*ms))
+        let ms = match KnownPhase::find(name) {
+            Some(phase) => self.known.iter().find(|(known, _)| *known == phase)?.1,
+            None => self.own.iter().find(|(own, _)| **own == *name)?.1,
+        };
+        Some(f64::from(ms))
     }
 
     /// Adds milliseconds to a phase, which begins with 0.
     ///
     /// Kept in single precision: exact to a microsecond up to 16 s, to a millisecond up to 4 h.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "single precision is the stated resolution"
-    )]
-    pub fn add(&mut self, name: impl Into<Cow<'static, str>>, ms: f64) {
-        let name = name.into();
-        match self.find(&name) {
-            Ok(at) => {
-                if let Some((_, sum)) = self.entries.get_mut(at) {
-                    *sum = (f64::from(*sum) + ms) as f32;
-                }
-            }
-            Err(at) => self.entries.insert(at, (name, ms as f32)),
+    pub fn add(&mut self, name: &str, ms: f64) {
+        if let Some(phase) = KnownPhase::find(name) {
+            add_to(&mut self.known, phase, ms);
+        } else {
+            add_to(&mut self.own, name.into(), ms);
         }
     }
 
     /// All phases in order of name.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, f64)> {
-        self.entries
-            .iter()
-            .map(|(name, ms)| (name.as_ref(), f64::from(*ms)))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        let known = self.known.iter().map(|(phase, ms)| (phase.name(), *ms));
+        let own = self.own.iter().map(|(name, ms)| (name.as_ref(), *ms));
+        let mut all: Vec<(&str, f32)> = known.chain(own).collect();
+        all.sort_by_key(|(name, _)| *name);
+        all.into_iter().map(|(name, ms)| (name, f64::from(ms)))
     }
 
     /// Number of phases.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.known.len() + self.own.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
+}
 
-    fn find(&self, name: &str) -> Result<usize, usize> {
-        self.entries
-            .binary_search_by(|(known, _)| known.as_ref().cmp(name))
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "single precision is the stated resolution"
+)]
+fn add_to<K: Ord>(list: &mut Vec<(K, f32)>, key: K, ms: f64) {
+    match list.binary_search_by(|(known, _)| known.cmp(&key)) {
+        Ok(at) => {
+            if let Some((_, sum)) = list.get_mut(at) {
+                *sum = (f64::from(*sum) + ms) as f32;
+            }
+        }
+        Err(at) => list.insert(at, (key, ms as f32)),
     }
 }
 
 impl Serialize for PhaseTimes {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "comes from single precision; its shortest decimal is 86.4, not 86.4000015258789"
+    )]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.len()))?;
-        for (name, ms) in &self.entries {
-            // The shortest decimal of the single-precision value: 86.4, not 86.4000015258789.
-            map.serialize_entry(name.as_ref(), ms)?;
+        for (name, ms) in self.iter() {
+            map.serialize_entry(name, &(ms as f32))?;
         }
         map.end()
     }
@@ -94,7 +193,7 @@ impl<'de> Deserialize<'de> for PhaseTimes {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PhaseTimes, A::Error> {
                 let mut times = PhaseTimes::default();
                 while let Some((name, ms)) = map.next_entry::<String, f64>()? {
-                    times.add(name, ms);
+                    times.add(&name, ms);
                 }
                 Ok(times)
             }
@@ -108,15 +207,38 @@ mod tests {
     use super::*;
 
     #[test]
+    fn known_names_are_sorted_and_found() {
+        assert!(NAMES.is_sorted());
+        for phase in KnownPhase::all() {
+            assert_eq!(KnownPhase::find(phase.name()), Some(phase));
+        }
+        assert_eq!(KnownPhase::TAIL_MSM.name(), "tail_msm");
+        assert_eq!(KnownPhase::find("merkle"), None);
+    }
+
+    #[test]
     fn names_are_sorted_and_sums_kept() {
         let mut times = PhaseTimes::default();
         times.add("tail_msm", 86.0);
+        times.add("merkle", 7.0);
         times.add("batch_add", 656.0);
-        times.add(String::from("tail_msm"), 0.5);
+        times.add("tail_msm", 0.5);
         let all: Vec<_> = times.iter().collect();
-        assert_eq!(all, [("batch_add", 656.0), ("tail_msm", 86.5)]);
+        let wanted = [("batch_add", 656.0), ("merkle", 7.0), ("tail_msm", 86.5)];
+        assert_eq!(all, wanted);
         assert_eq!(times.get("tail_msm"), Some(86.5));
+        assert_eq!(times.get("merkle"), Some(7.0));
         assert_eq!(times.get("ntt_msm_h"), None);
+    }
+
+    #[test]
+    fn a_table_becomes_a_list() {
+        let mut table = [None; KnownPhase::COUNT];
+        table[KnownPhase::SYNTH.index()] = Some(30_000.0);
+        table[KnownPhase::BATCH_ADD.index()] = Some(656.0);
+        let times = PhaseTimes::of_known(&table);
+        let all: Vec<_> = times.iter().collect();
+        assert_eq!(all, [("batch_add", 656.0), ("synth", 30_000.0)]);
     }
 
     #[test]
@@ -124,8 +246,12 @@ mod tests {
         let mut times = PhaseTimes::default();
         times.add("ntt_msm_h", 845.123);
         times.add("batch_add", 86.4);
+        times.add("merkle", 1.0);
         let json = serde_json::to_string(&times).unwrap();
-        assert_eq!(json, r#"{"batch_add":86.4,"ntt_msm_h":845.123}"#);
+        assert_eq!(
+            json,
+            r#"{"batch_add":86.4,"merkle":1.0,"ntt_msm_h":845.123}"#
+        );
         let back: PhaseTimes = serde_json::from_str(&json).unwrap();
         assert_eq!(back, times);
     }

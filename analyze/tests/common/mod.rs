@@ -458,6 +458,7 @@ fn event(run: &mut Run, at: u32, stamp: Stamp, when: At) {
                 gpu: task.gpu,
                 confidence: Confidence::Certain,
                 lock_seq: None,
+                start: when,
             });
         }
         Stamp::End => {

@@ -122,7 +122,7 @@ fn analysis(phases: &[(&'static str, f64)]) -> Analysis {
     for partition in 0..20_u32 {
         let mut times = PhaseTimes::default();
         for (phase, ms) in phases {
-            times.add(*phase, ms + f64::from(partition * 7 % 5));
+            times.add(phase, ms + f64::from(partition * 7 % 5));
         }
         analysis.regions.push(Region {
             run: 0,
