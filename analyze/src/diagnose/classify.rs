@@ -47,6 +47,14 @@ const MEMORY_WORDS: [&str; 4] = [
     "gpu allocation failed",
 ];
 
+/// Words of a panic over a proof that does not hold, in lower case.
+const PROOF_WORDS: [&str; 4] = [
+    "proof is invalid",
+    "invalid proof",
+    "proof verification failed",
+    "verify segment",
+];
+
 /// Decides what a trouble line is about.
 pub(crate) fn topic(trouble: &Trouble) -> Topic {
     match trouble.kind {
@@ -63,7 +71,7 @@ pub(crate) fn topic(trouble: &Trouble) -> Topic {
         return topic;
     }
     match trouble.kind {
-        TroubleClass::Panic if text.contains("verification indicates proof is invalid") => {
+        TroubleClass::Panic if PROOF_WORDS.iter().any(|words| text.contains(words)) => {
             Topic::BadProof
         }
         TroubleClass::Panic => Topic::Panic,

@@ -2,7 +2,7 @@
 //! several finders need. Nothing is judged here.
 
 use tracefmt::finding::PartitionRef;
-use tracefmt::run::{JobOutcome, LineRef, Outcome, Run, Task, Trace, Trouble};
+use tracefmt::run::{JobOutcome, LineRef, Outcome, Run, Task, Trace, Trouble, TroubleClass};
 
 use super::classify::{Topic, topic};
 use super::draft::Draft;
@@ -27,7 +27,7 @@ impl<'a> Scene<'a> {
         Self {
             trace,
             run,
-            troubles: run.troubles.iter().map(|t| (topic(t), t)).collect(),
+            troubles: topics(&run.troubles),
             jobs: count_jobs(run),
             partitions: count_partitions(run),
         }
@@ -83,16 +83,41 @@ impl<'a> Scene<'a> {
         self.jobs.failed > 0 || self.partitions.failed > 0
     }
 
-    /// Where a line stands, as `path:line`.
+    /// Where a line stands, in words.
     pub(crate) fn spot(&self, line: LineRef) -> String {
         spot(self.trace, line)
     }
 }
 
-/// `path:line` of a line.
+/// The message of a panic stands at most so many lines below its header.
+const MESSAGE_LINES_MAX: u32 = 3;
+
+/// What each trouble line is about. A panic's header names only a place; when the message below
+/// it is a failed CUDA call, the panic is about that.
+fn topics(troubles: &[Trouble]) -> Vec<(Topic, &Trouble)> {
+    let mut topics: Vec<(Topic, &Trouble)> = troubles.iter().map(|t| (topic(t), t)).collect();
+    for at in (1..topics.len()).rev() {
+        let Some((message, below)) = topics.get(at).copied() else {
+            continue;
+        };
+        let Some((header, above)) = topics.get_mut(at - 1) else {
+            continue;
+        };
+        let reach = above.line.line.saturating_add(MESSAGE_LINES_MAX);
+        let near = above.line.input == below.line.input && below.line.line <= reach;
+        if *header == Topic::Panic && below.kind == TroubleClass::Cuda && near {
+            *header = message;
+        }
+    }
+    topics
+}
+
+/// Where a line stands: `line 7`, or `path:7` when there are several inputs.
 pub(crate) fn spot(trace: &Trace, line: LineRef) -> String {
-    let input = trace.inputs.get(line.input as usize);
-    format!("{}:{}", input.map_or("?", |input| &input.path), line.line)
+    match trace.inputs.get(line.input as usize) {
+        Some(input) if trace.inputs.len() > 1 => format!("{}:{}", input.path, line.line),
+        _ => format!("line {}", line.line),
+    }
 }
 
 /// `1 partition`, `2 partitions`.

@@ -118,7 +118,7 @@ fn unverified(row: &RunRow) -> String {
 fn failed(row: &RunRow, root: Option<&str>) -> String {
     let (jobs, parts) = (row.jobs, row.partitions);
     let what = if jobs.total == 0 {
-        "a failure without any job in the log".to_owned()
+        "something failed, and the log names no job".to_owned()
     } else if jobs.failed == 0 {
         format!(
             "{} of {} completed, with errors",

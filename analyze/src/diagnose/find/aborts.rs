@@ -38,7 +38,7 @@ fn killed(scene: &Scene<'_>) -> Option<Draft> {
         Draft::new(Code::HostOomKilled, Severity::Error, Role::Primary, title)
             .of_run(scene.run.index)
             .because(format!(
-                "{} is the kernel's out-of-memory killer: main memory ran out, not the \
+                "The kernel's out-of-memory killer speaks in {}: main memory ran out, not the \
                  GPU's.{size}",
                 scene.spot(first.line)
             ))
@@ -64,7 +64,12 @@ fn aborted(scene: &Scene<'_>) -> Option<Draft> {
     let troubles: Vec<&Trouble> = scene.about(Topic::Abort).collect();
     let first = match troubles.first() {
         Some(first) => first.line,
-        None if scene.run.end == RunEnd::Aborted => scene.run.last,
+        // What the kernel killed did not abort by itself.
+        None if scene.run.end == RunEnd::Aborted
+            && scene.about(Topic::HostKill).next().is_none() =>
+        {
+            scene.run.last
+        }
         None => return None,
     };
     // `terminate called ...` stands one line above the `what():` that names the error.

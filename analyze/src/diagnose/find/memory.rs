@@ -43,7 +43,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     let draft = Draft::new(Code::VramOom, severity, role, title)
         .of_run(scene.run.index)
         .because(explanation(scene, &troubles, carried_on))
-        .fix(fix(first))
+        .fix(fix(scene))
         .counting(count)
         .quoting(telling(&troubles).map(|trouble| trouble.line));
     let placed = troubles.iter().find(|trouble| trouble.task.is_some());
@@ -112,6 +112,12 @@ fn explanation(scene: &Scene<'_>, troubles: &[&Trouble], carried_on: bool) -> St
     if carried_on {
         said.push("The engine fell back and every job ended.".to_owned());
     }
+    if troubles
+        .iter()
+        .any(|trouble| trouble.text.contains("CL_MEM_OBJECT"))
+    {
+        said.push("OpenCL reports it; the library then does the step on the CPU.".to_owned());
+    }
     said.push("The lines say that memory was short, not why.".to_owned());
     said.join(" ")
 }
@@ -134,10 +140,11 @@ fn prestage(scene: &Scene<'_>, first: &Trouble) -> Option<String> {
     ))
 }
 
-fn fix(first: &Trouble) -> &'static str {
-    if first.code.is_some_and(|code| code < 0 && code != -2) {
-        "Close other users of the card (nvidia-smi names them), or use a card with more memory: \
-         the GPU step fell back or failed."
+fn fix(scene: &Scene<'_>) -> &'static str {
+    if scene.run.tasks.is_empty() {
+        "Look at what held the card at that time (nvidia-smi names processes and sizes), run one \
+         worker per device, or take a card with more memory. This log has no events of \
+         partitions, so the allocations cannot be rebuilt from it; a longer piece of it may have."
     } else {
         "Run `cuzk replay` on this log: it rebuilds the allocations and names the buffer that \
          was in the way. Until then run with one GPU worker per device \

@@ -72,15 +72,15 @@ fn explanation(scene: &Scene<'_>) -> String {
     let at = scene.spot(run.last);
     let first = match run.end {
         RunEnd::Cut => format!(
-            "{at} breaks off in the middle: the process was killed, or the copy of the log ends \
-             here."
+            "The log breaks off in the middle of {at}: the process was killed, or the copy of the \
+             log ends here."
         ),
         RunEnd::Restarted => format!(
-            "After {at} a new daemon writes to the same log; the old one never said that it was \
+            "From {at} on a new daemon writes to the same log; the old one never said that it was \
              done."
         ),
         _ => format!(
-            "{at} is the last line. No panic, no error and no cut line says that the process \
+            "The log ends with {at}. No panic, no error and no cut line says that the process \
              died, so it may have been running still when the log was taken."
         ),
     };

@@ -66,6 +66,32 @@ fn one_defect_that_hits_every_job_is_one_finding() {
 }
 
 #[test]
+fn a_panic_is_about_the_message_below_its_header() {
+    let (mut daemon, task) = working();
+    daemon.trouble(Class::Panic, None, "src/lib.rs:151:9", None);
+    daemon.trouble(Class::Cuda, Some(2), OOM, None);
+    daemon.trouble(Class::Failure, None, "proving task panicked", Some(task));
+    daemon.trouble(Class::Panic, None, "src/other.rs:7:1", None);
+    let said = diagnosis(&daemon.ends(RunEnd::Open));
+    assert_eq!(root(&said), Some(Code::VramOom));
+    assert_eq!(only(&said, Code::VramOom).count, 1);
+    assert_eq!(
+        only(&said, Code::RunPanic).evidence[0].text,
+        "src/other.rs:7:1"
+    );
+    assert!(of(&said, Code::SchedFailed).is_empty());
+}
+
+#[test]
+fn an_abort_beside_a_warning_is_a_cause_of_its_own() {
+    let mut daemon = Daemon::new();
+    daemon.job("a", 1);
+    daemon.trouble(Class::Warning, Some(9), "invalid configuration", None);
+    let said = diagnosis(&daemon.ends(RunEnd::Aborted));
+    assert_eq!(root(&said), Some(Code::RunAborted));
+}
+
+#[test]
 fn a_fallback_that_everything_completes_after_is_a_warning() {
     let (mut daemon, task) = working();
     daemon.trouble(

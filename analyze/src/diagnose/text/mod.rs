@@ -1,13 +1,13 @@
 //! A diagnosis as plain text: verdict in one line, root cause with its lines and what to do, what
-//! followed from it, what else was found, idle time by cause, a line per run. No colour; a line
-//! is at most [`WIDTH`] columns but for quoted log lines, which are cut to fit.
+//! followed from it, what else was found, idle time by cause, a line per run. No colour; text is
+//! wrapped at [`WIDTH`] columns; only the verdict, quoted log lines and the runs may be longer.
 
 mod idle;
 mod wrap;
 
 use std::collections::BTreeSet;
 
-use tracefmt::finding::{Confidence, Finding, Severity};
+use tracefmt::finding::{Confidence, Evidence, Finding, Severity};
 
 use super::model::{Diagnosis, RunRow};
 use super::scene::many;
@@ -23,8 +23,20 @@ const ROOTS_MAX: usize = 2;
 /// Most quoted lines of the root cause.
 const ROOT_LINES_MAX: usize = 5;
 
-/// Most findings that are told in full besides the root.
+/// Most quoted lines of another finding.
+const OTHER_LINES_MAX: usize = 2;
+
+/// Most consequences of the roots that are told, a line each.
+const FOLLOWERS_MAX: usize = 12;
+
+/// Columns of a quoted line.
+const QUOTE_WIDTH: usize = 120;
+
+/// Most findings that are told besides the root.
 const OTHERS_MAX: usize = 6;
+
+/// Columns of the line of a run.
+const RUN_WIDTH: usize = 160;
 
 /// Most runs that get a line of their own.
 const RUNS_MAX: usize = 12;
@@ -33,12 +45,7 @@ const RUNS_MAX: usize = 12;
 pub fn render(diagnosis: &Diagnosis, analysis: &Analysis) -> String {
     let mut out = String::new();
     let head = diagnosis.verdict.headline();
-    out.push_str(&wrap(
-        &format!("{head}: {}.", diagnosis.summary),
-        "",
-        "  ",
-        WIDTH,
-    ));
+    put(&mut out, &format!("{head}: {}.", diagnosis.summary));
     baseline(diagnosis, &mut out);
     roots(diagnosis, &mut out);
     followers(diagnosis, &mut out);
@@ -90,7 +97,7 @@ fn in_full(diagnosis: &Diagnosis, finding: &Finding, out: &mut String) {
         put(out, &format!("  {place}"));
     }
     out.push_str(&wrap(&finding.explanation, "  ", "  ", WIDTH));
-    quotes(finding, ROOT_LINES_MAX, out);
+    quotes(diagnosis, finding, ROOT_LINES_MAX, out);
     what_next(finding, out);
 }
 
@@ -139,30 +146,45 @@ fn place(finding: &Finding) -> Option<String> {
     (!parts.is_empty()).then(|| format!("first in {}", parts.join(", ")))
 }
 
-fn quotes(finding: &Finding, max: usize, out: &mut String) {
-    for evidence in finding.evidence.iter().take(max) {
-        let line = format!("    {}:{}  {}", evidence.path, evidence.line, evidence.text);
-        put(out, &clip(&line, WIDTH));
+/// The quoted lines, with the input's name when there are several.
+fn quotes(diagnosis: &Diagnosis, finding: &Finding, max: usize, out: &mut String) {
+    for Evidence { path, line, text } in finding.evidence.iter().take(max) {
+        let at = if diagnosis.inputs.len() > 1 {
+            format!("{path}:{line}")
+        } else {
+            line.to_string()
+        };
+        put(out, &clip(&format!("    {at}: {text}"), QUOTE_WIDTH));
     }
 }
 
-/// Findings that follow from another one, a line each.
+/// Findings that follow from a root cause, a line each.
 fn followers(diagnosis: &Diagnosis, out: &mut String) {
-    let follow: Vec<&Finding> = diagnosis
-        .findings
-        .iter()
-        .filter(|finding| !finding.root && !finding.caused_by.is_empty())
-        .collect();
+    let roots = diagnosis.findings.iter().filter(|finding| finding.root);
+    let follow: Vec<&Finding> = roots.flat_map(|root| following(diagnosis, root)).collect();
     if follow.is_empty() {
         return;
     }
-    out.push_str("\nFollowed from it:\n");
-    for finding in follow.iter().take(OTHERS_MAX * 2) {
-        let run = run_of(diagnosis, finding);
-        let line = format!("  {run}{}  [{}]", finding.title, label(finding));
-        put(out, &clip(&line, WIDTH));
+    put(out, "\nFollowed from it:");
+    for finding in follow.iter().take(FOLLOWERS_MAX) {
+        follower(diagnosis, finding, "  ", out);
     }
-    more(follow.len(), OTHERS_MAX * 2, out);
+    more(follow.len(), FOLLOWERS_MAX, out);
+}
+
+/// Findings that name this one as their cause.
+fn following<'a>(
+    diagnosis: &'a Diagnosis,
+    cause: &'a Finding,
+) -> impl Iterator<Item = &'a Finding> {
+    let findings = diagnosis.findings.iter();
+    findings.filter(|finding| finding.caused_by.contains(&cause.id))
+}
+
+fn follower(diagnosis: &Diagnosis, finding: &Finding, indent: &str, out: &mut String) {
+    let run = run_of(diagnosis, finding);
+    let line = format!("{indent}{run}{}  [{}]", finding.title, label(finding));
+    put(out, &clip(&line, QUOTE_WIDTH));
 }
 
 fn run_of(diagnosis: &Diagnosis, finding: &Finding) -> String {
@@ -230,14 +252,18 @@ fn other(diagnosis: &Diagnosis, finding: &Finding, more: u64, out: &mut String) 
         finding.title,
         label(finding)
     );
-    put(out, &clip(&line, WIDTH));
-    if finding.severity == Severity::Info {
-        return;
+    put(out, &clip(&line, QUOTE_WIDTH));
+    // Beside a root cause they are only mentioned, so that it stays on the screen.
+    let brief = diagnosis.root.is_some() && finding.severity < Severity::Error;
+    if !brief && finding.severity > Severity::Info {
+        out.push_str(&wrap(&finding.explanation, "    ", "    ", WIDTH));
+        quotes(diagnosis, finding, OTHER_LINES_MAX, out);
+        if let Some(fix) = &finding.fix {
+            out.push_str(&wrap(fix, "    Next: ", "          ", WIDTH));
+        }
     }
-    out.push_str(&wrap(&finding.explanation, "    ", "    ", WIDTH));
-    quotes(finding, 2, out);
-    if let Some(fix) = &finding.fix {
-        out.push_str(&wrap(fix, "    Next: ", "          ", WIDTH));
+    for finding in following(diagnosis, finding).take(OTHERS_MAX) {
+        follower(diagnosis, finding, "    with it: ", out);
     }
 }
 
@@ -248,7 +274,7 @@ fn runs(diagnosis: &Diagnosis, out: &mut String) {
     }
     out.push_str("\nRuns:\n");
     for row in diagnosis.runs.iter().take(RUNS_MAX) {
-        put(out, &clip(&run_line(row), WIDTH + 40));
+        put(out, &clip(&run_line(row), RUN_WIDTH));
     }
     if diagnosis.runs.len() > RUNS_MAX {
         put(
@@ -262,23 +288,31 @@ fn run_line(row: &RunRow) -> String {
     let (jobs, parts) = (row.jobs, row.partitions);
     let sure = match row.dialect_confidence {
         Confidence::Certain => "",
-        Confidence::Inferred | Confidence::Ambiguous => "?",
+        Confidence::Inferred => " (inferred)",
+        Confidence::Ambiguous => " (a guess)",
     };
+    let what = if jobs.total == 0 {
+        "no jobs".to_owned()
+    } else {
+        format!(
+            "jobs {} of {} ok, {} failed, {} open, {} verified; partitions {} ok, {} failed, {} open",
+            jobs.completed,
+            jobs.total,
+            jobs.failed,
+            jobs.open,
+            jobs.verified,
+            parts.completed,
+            parts.failed,
+            parts.open,
+        )
+    };
+    let dialect = match row.dialect.as_str() {
+        "unknown" => "unknown engine".to_owned(),
+        name => format!("{name}{sure}"),
+    };
+    let (first, last) = (row.first_line, row.last_line);
     format!(
-        "  {}  {}{sure}  {} lines {}-{}  jobs {} of {} ok, {} failed, {} open, {} verified  \
-         partitions {} ok, {} failed, {} open",
-        row.run,
-        row.dialect,
-        row.path,
-        row.first_line,
-        row.last_line,
-        jobs.completed,
-        jobs.total,
-        jobs.failed,
-        jobs.open,
-        jobs.verified,
-        parts.completed,
-        parts.failed,
-        parts.open,
+        "  {}: {dialect}, {what}; lines {first}-{last} of {}",
+        row.run, row.path
     )
 }
