@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod compare;
 pub mod diagnose;
 pub mod error;
+pub mod export;
 pub mod find;
 pub mod idle;
 pub mod interval;

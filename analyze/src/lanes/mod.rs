@@ -139,6 +139,7 @@ pub fn lanes(run: &Run, analysis: &Analysis) -> Vec<Lane> {
             let inner: Vec<Span> = spans.iter().flat_map(|s| inside(s, &regions)).collect();
             spans.extend(inner);
             sort(&mut spans);
+            nest(&mut spans);
             let owner = Owner::Worker(worker, row);
             out.push(Lane { owner, spans });
         }
@@ -251,10 +252,35 @@ fn gpus(run: u32, analysis: &Analysis) -> Vec<Lane> {
             open: false,
         }));
         sort(&mut spans);
+        disjoint(&mut spans);
         let owner = Owner::Gpu(gpu.gpu);
         Lane { owner, spans }
     });
     lane.collect()
+}
+
+/// Cuts what overlaps: one card does one thing at a time, and owners that are only inferred can
+/// claim the same moment twice.
+fn disjoint(spans: &mut Vec<Span>) {
+    let mut free = f64::NEG_INFINITY;
+    for span in spans.iter_mut() {
+        span.start_ms = span.start_ms.max(free);
+        span.end_ms = span.end_ms.max(span.start_ms);
+        free = span.end_ms;
+    }
+    spans.retain(|span| span.end_ms > span.start_ms);
+}
+
+/// Cuts what begins inside another span and ends behind it, so that a row is a tree.
+fn nest(spans: &mut [Span]) {
+    let mut open: Vec<f64> = Vec::new();
+    for span in spans.iter_mut() {
+        while open.pop_if(|end| *end <= span.start_ms).is_some() {}
+        if let Some(end) = open.last() {
+            span.end_ms = span.end_ms.min(*end);
+        }
+        open.push(span.end_ms);
+    }
 }
 
 fn push_rows(out: &mut Vec<Lane>, spans: Vec<Span>, owner: impl Fn(u32) -> Owner) {
