@@ -100,7 +100,9 @@ fn each(run: &Run, mut sink: impl FnMut(&str, f64, Owner)) {
         if mark.kind() == MarkKind::Phase {
             sink(run.marks.name(mark), mark.us() as f64 / 1000.0, owner);
         } else {
-            each_of(&run.marks.what(mark), |phase, ms| sink(phase, ms, owner));
+            each_of(&run.marks.what(mark), |phase, ms| {
+                sink(phase.name(), f64::from(ms), owner);
+            });
         }
     }
     for (index, call) in run.calls.iter().enumerate() {
@@ -111,7 +113,7 @@ fn each(run: &Run, mut sink: impl FnMut(&str, f64, Owner)) {
                 partition: task.and_then(|task| task.partition).filter(|_| sure),
                 verified: verified(run, call.task),
             };
-            sink("barrier_wait", ms, owner);
+            sink("barrier_wait", f64::from(ms), owner);
         }
     }
 }
