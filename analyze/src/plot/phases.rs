@@ -9,6 +9,7 @@ use super::scene::{Anchor, Ink, Scene};
 use super::waterfall::empty;
 use super::{font, legend};
 use crate::model::{Analysis, PhaseRow};
+use crate::phase::durations;
 use tracefmt::run::Run;
 
 /// Dots of one phase at most.
@@ -16,6 +17,9 @@ const DOTS_MAX: usize = 160;
 const ROW: f64 = 26.0;
 /// The axis begins here at the least: clocks of the log tick in milliseconds.
 const FLOOR_MS: f64 = 0.5;
+
+/// Durations by phase.
+type Samples = BTreeMap<String, Vec<f64>>;
 
 /// Logarithmic axis.
 struct LogAxis {
@@ -49,7 +53,7 @@ pub(super) fn draw(scene: &mut Scene, run: &Run, analysis: &Analysis) {
         empty(scene, "The log has no timing lines.");
         return;
     }
-    let samples = samples(run.index, analysis);
+    let samples = samples(run);
     scene.summary = summary(&rows);
     let entries = [
         (Role::Kernel, "median"),
@@ -99,15 +103,11 @@ fn summary(rows: &[&PhaseRow]) -> String {
     format!("Median durations: {}.", parts.join(", "))
 }
 
-/// Durations by phase from the regions, sorted.
-fn samples(run: u32, analysis: &Analysis) -> BTreeMap<&str, Vec<f64>> {
-    let mut out: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for region in analysis.regions.iter().filter(|region| region.run == run) {
-        for (phase, ms) in region.phases.iter().filter(|(_, ms)| ms.is_finite()) {
-            out.entry(phase).or_default().push(ms);
-        }
-    }
+/// Durations of the run by phase, sorted.
+fn samples(run: &Run) -> Samples {
+    let mut out = durations(run);
     for values in out.values_mut() {
+        values.retain(|ms| ms.is_finite());
         values.sort_by(f64::total_cmp);
     }
     out
@@ -120,7 +120,7 @@ fn name(row: &PhaseRow) -> String {
     }
 }
 
-fn axis(scene: &Scene, rows: &[&PhaseRow], samples: &BTreeMap<&str, Vec<f64>>) -> LogAxis {
+fn axis(scene: &Scene, rows: &[&PhaseRow], samples: &Samples) -> LogAxis {
     let ends = samples
         .values()
         .flat_map(|v| v.first().into_iter().chain(v.last()));

@@ -220,6 +220,7 @@ fn trace(size: Size, jobs: Vec<Job>, tasks: Vec<Task>) -> Trace {
             gpu: t.gpu,
             confidence: Confidence::Certain,
             lock_seq: Some(task),
+            start: t.gpu_start.unwrap(),
         })
         .collect();
     let mut marks = MarkStore::default();
