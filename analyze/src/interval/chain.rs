@@ -6,6 +6,7 @@ use tracefmt::run::{Outcome, Run};
 
 use super::estimate::{Call, PREPARE_US, TO_RELEASE_US};
 use super::exact::Records;
+use super::printed::SANE_US_MAX;
 use super::tuning::Tuning;
 use super::{Hold, OPEN_END, Reconstruction, Span};
 
@@ -46,7 +47,7 @@ pub(super) fn place(
             (call, anchor)
         })
         .peekable();
-    let mut left = i64::MIN;
+    let mut left = -SANE_US_MAX;
     while let Some((call, anchor)) = calls.next() {
         let next = calls.peek().and_then(|(next, anchor)| {
             let start = (*anchor)?;
@@ -148,7 +149,7 @@ impl Chain<'_> {
             let free = self.left.saturating_add(HANDOVER_US);
             let guess = self.ready_for_lock(call).max(free) + prepare;
             let kernel_us = call.kernel_us().unwrap_or(0) + TO_RELEASE_US;
-            let next = self.next.map_or(i64::MAX, |next| next - kernel_us);
+            let next = self.next.map_or(SANE_US_MAX, |next| next - kernel_us);
             guess.max(low).min(high).min(next.max(low))
         });
         start.max(self.left.saturating_add(PREPARE_US / 4))

@@ -13,7 +13,7 @@
 
 use tracefmt::run::{At, LineRef, Outcome, Run};
 
-use super::printed::{HALF_MS, Prestage, Printed, Window};
+use super::printed::{HALF_MS, Prestage, Printed, SANE_US_MAX, Window, sane};
 use super::tuning::Tuning;
 
 /// From `GPU_START` to the entry of the call.
@@ -44,6 +44,13 @@ pub(super) struct Call {
     pub(super) outcome: Outcome,
 }
 
+fn sane_at(at: At) -> At {
+    At {
+        us: sane(at.us),
+        ..at
+    }
+}
+
 impl Call {
     pub(super) fn of(run: &Run, index: usize) -> Self {
         let call = run.calls.get(index);
@@ -51,9 +58,11 @@ impl Call {
         Self {
             index,
             printed: Printed::of(run, index),
-            ready: task.and_then(|task| task.pickup.or(task.gpu_start)),
-            start: call.map(|call| call.start),
-            end: task.and_then(|task| task.gpu_end),
+            ready: task
+                .and_then(|task| task.pickup.or(task.gpu_start))
+                .map(sane_at),
+            start: call.map(|call| sane_at(call.start)),
+            end: task.and_then(|task| task.gpu_end).map(sane_at),
             outcome: task.map(|task| task.outcome).unwrap_or_default(),
         }
     }
@@ -167,9 +176,9 @@ impl Call {
             (printed.tail_at, self.kernel_us()),
         ];
         let prepare = self.prepare_us();
-        let mut low = self.split_end().map_or(i64::MIN, |us| us + prepare);
+        let mut low = self.split_end().map_or(-SANE_US_MAX, |us| us + prepare);
         let last = self.epilogue_start().zip(self.kernel_us());
-        let mut high = last.map_or(i64::MAX, |(end, us)| end - us);
+        let mut high = last.map_or(SANE_US_MAX, |(end, us)| end - us);
         // Printed somewhere between the lock and the start of the GPU thread.
         if let Some(Window { after, before }) = printed.acquired_at {
             low = low.max(after - STAMP_SLOP_US);

@@ -61,6 +61,21 @@ pub(super) struct Printed {
     pub(super) released_at: Option<Window>,
 }
 
+/// Times beyond this, some 36 thousand years, come from a broken line; sums of times below it
+/// stay inside the type.
+pub(super) const SANE_US_MAX: i64 = 1 << 60;
+
+/// A time that sums cannot carry out of the type.
+pub(super) const fn sane(us: i64) -> i64 {
+    if us > SANE_US_MAX {
+        SANE_US_MAX
+    } else if us < -SANE_US_MAX {
+        -SANE_US_MAX
+    } else {
+        us
+    }
+}
+
 /// Milliseconds as printed to expected microseconds.
 fn us(ms: i64) -> Option<i64> {
     (0..=1_000_000_000)
@@ -93,8 +108,8 @@ impl Printed {
 
     fn add(&mut self, mark: &Mark, what: &TimingWhat<'_>) {
         let window = (mark.confidence() != Confidence::Ambiguous).then_some(Window {
-            after: mark.after_us(),
-            before: mark.before_us(),
+            after: sane(mark.after_us()),
+            before: sane(mark.before_us()),
         });
         match what {
             TimingWhat::SplitVectors { setup_ms, .. } => self.setup = us(*setup_ms),
