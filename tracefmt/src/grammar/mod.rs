@@ -39,6 +39,7 @@ pub use trouble::{CudaFailure, cuda_failure, parse_panic_message, parse_trouble}
 
 /// Types a line of a known class. A line that does not hold what its class promises (a cut or a
 /// torn one) is [`Record::Foreign`]; only timing lines of unknown shape are kept as such.
+#[inline]
 pub fn parse(class: Class, text: &[u8]) -> Record<'_> {
     let typed = match class {
         Class::Timeline => parse_event(text).map(Record::Event),

@@ -1,26 +1,48 @@
 //! Decimal numbers out of bytes, from either end of a text, without going through `str`.
 
+/// As many digits as no number of 64 bits overflows with.
+const DIGITS_SAFE: usize = 19;
+
 /// The decimal number at the front and what follows it; none without a digit or beyond `u64`.
 #[inline]
 pub(super) fn front(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut value: u64 = 0;
     let mut rest = text;
-    while let Some((digit, tail)) = split_digit(rest) {
-        value = value.checked_mul(10)?.checked_add(digit)?;
+    while let [digit @ b'0'..=b'9', tail @ ..] = rest {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
         rest = tail;
     }
-    (rest.len() < text.len()).then_some((value, rest))
+    match text.len() - rest.len() {
+        0 => None,
+        1..=DIGITS_SAFE => Some((value, rest)),
+        long => Some((checked(text.get(..long)?)?, rest)),
+    }
 }
 
 /// What precedes the decimal number at the end, and the number.
 #[inline]
 pub(super) fn back(text: &[u8]) -> Option<(&[u8], u64)> {
+    let mut value: u64 = 0;
+    let mut unit: u64 = 1;
     let mut head = text;
-    while let [shorter @ .., b'0'..=b'9'] = head {
+    while let [shorter @ .., digit @ b'0'..=b'9'] = head {
+        value = value.wrapping_add(u64::from(digit - b'0').wrapping_mul(unit));
+        unit = unit.wrapping_mul(10);
         head = shorter;
     }
-    let (value, _) = front(text.get(head.len()..)?)?;
-    Some((head, value))
+    match text.len() - head.len() {
+        0 => None,
+        1..=DIGITS_SAFE => Some((head, value)),
+        _ => Some((head, checked(text.get(head.len()..)?)?)),
+    }
+}
+
+/// The value of many digits, if it has 64 bits.
+#[cold]
+fn checked(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0_u64, |value, digit| {
+        value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+    })
 }
 
 /// A text that is one decimal number and nothing else.
@@ -40,14 +62,6 @@ pub(super) fn signed<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
         None => whole(text)?,
     };
     T::try_from(value).ok()
-}
-
-#[inline]
-fn split_digit(text: &[u8]) -> Option<(u64, &[u8])> {
-    match text {
-        [digit @ b'0'..=b'9', rest @ ..] => Some((u64::from(digit - b'0'), rest)),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,108 +1,193 @@
 //! The details of the old dialects, read from the right: the closed set of shapes that one
 //! format string has printed in all versions.
+//!
+//! This is the hot path of a log of events. It is written over bytes, gives back small values,
+//! and leaves it to the caller to build the event once.
 
 use super::number;
 use crate::event::{Place, What};
 use crate::grammar::text;
 
-/// What a line says behind its job id.
-type Split<'a> = (&'a [u8], Place, What<'a>);
+/// One line's job id and detail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split<'a> {
+    /// The job id; never empty, since the old engine made one up for that.
+    pub(super) job: &'a [u8],
+    worker: Option<u32>,
+    partition: Option<u32>,
+    detail: Detail<'a>,
+}
 
-/// Splits `<job>,<detail>` for an event of the old dialects; none if the name is not theirs or
-/// no suffix is one of its details. The job id is never empty: the old engine made one up then.
+/// An event of the old dialects with its own fields.
+#[derive(Clone, Copy, Debug)]
+enum Detail<'a> {
+    SynthStart(Option<&'a [u8]>),
+    SynthStartSnap,
+    SynthEnd(u64),
+    SynthEndSnap(u64),
+    ChanSend,
+    ChanSendSnap,
+    GpuQueue,
+    GpuQueueMonolithic,
+    GpuPickup,
+    GpuStart,
+    GpuEnd(u64),
+}
+
+impl<'a> Split<'a> {
+    /// Where it happened.
+    #[inline]
+    pub(super) fn place(&self) -> Place {
+        Place {
+            gpu: None,
+            worker: self.worker,
+            partition: self.partition,
+        }
+    }
+
+    /// What happened.
+    #[inline]
+    pub(super) fn what(&self) -> What<'a> {
+        match self.detail {
+            Detail::SynthStart(kind) => What::SynthStart {
+                kind: kind.map(text::lossy),
+                snap: false,
+            },
+            Detail::SynthStartSnap => What::SynthStart {
+                kind: None,
+                snap: true,
+            },
+            Detail::SynthEnd(ms) => What::SynthEnd {
+                synth_ms: Some(ms),
+                snap: false,
+            },
+            Detail::SynthEndSnap(ms) => What::SynthEnd {
+                synth_ms: Some(ms),
+                snap: true,
+            },
+            Detail::ChanSend => What::ChanSend { snap: false },
+            Detail::ChanSendSnap => What::ChanSend { snap: true },
+            Detail::GpuQueue => What::GpuQueue { monolithic: false },
+            Detail::GpuQueueMonolithic => What::GpuQueue { monolithic: true },
+            Detail::GpuPickup => What::GpuPickup,
+            Detail::GpuStart => What::GpuStart,
+            Detail::GpuEnd(ms) => What::GpuEnd { gpu_ms: Some(ms) },
+        }
+    }
+}
+
+/// Splits `<event>,<job>,<detail>`; none if the event is not one of the old dialects or no suffix
+/// is one of its details.
 #[inline]
-pub(super) fn split<'a>(name: &[u8], rest: &'a [u8]) -> Option<Split<'a>> {
-    let found = match name {
-        b"GPU_PICKUP" => worker(rest, What::GpuPickup),
-        b"GPU_START" => worker(rest, What::GpuStart),
-        b"GPU_END" => gpu_end(rest),
-        b"SYNTH_START" => synth_start(rest),
-        b"SYNTH_END" => synth_end(rest),
-        b"CHAN_SEND" => chan_send(rest),
-        b"GPU_QUEUE" => gpu_queue(rest),
-        _ => None,
-    };
-    found.filter(|(job, ..)| !job.is_empty())
+pub(super) fn split(text: &[u8]) -> Option<Split<'_>> {
+    let split = if let Some(rest) = text.strip_prefix(b"GPU_") {
+        if let Some(rest) = rest.strip_prefix(b"PICKUP,") {
+            worker(rest, Detail::GpuPickup)
+        } else if let Some(rest) = rest.strip_prefix(b"START,") {
+            worker(rest, Detail::GpuStart)
+        } else if let Some(rest) = rest.strip_prefix(b"END,") {
+            let (rest, ms) = field(rest, b",gpu_ms=")?;
+            worker(rest, Detail::GpuEnd(ms))
+        } else {
+            gpu_queue(rest.strip_prefix(b"QUEUE,")?)
+        }
+    } else if let Some(rest) = text.strip_prefix(b"SYNTH_") {
+        match rest.strip_prefix(b"START,") {
+            Some(rest) => synth_start(rest),
+            None => synth_end(rest.strip_prefix(b"END,")?),
+        }
+    } else {
+        chan_send(text.strip_prefix(b"CHAN_SEND,")?)
+    }?;
+    (!split.job.is_empty()).then_some(split)
 }
 
 /// `worker=<w>` or `worker=<w>,partition=<n>`
 #[inline]
-fn worker<'a>(rest: &'a [u8], what: What<'a>) -> Option<Split<'a>> {
-    let (rest, partition) = optional(rest, b",partition=");
-    let (job, worker) = field(rest, b",worker=")?;
-    Some((job, place(Some(worker), partition), what))
-}
-
-/// `worker=<w>,gpu_ms=<m>` or `worker=<w>,partition=<n>,gpu_ms=<m>`
-#[inline]
-fn gpu_end(rest: &[u8]) -> Option<Split<'_>> {
-    let (rest, gpu_ms) = field(rest, b",gpu_ms=")?;
-    worker(
-        rest,
-        What::GpuEnd {
-            gpu_ms: Some(gpu_ms),
-        },
-    )
+fn worker<'a>(rest: &'a [u8], detail: Detail<'a>) -> Option<Split<'a>> {
+    let (head, last) = number::back(rest)?;
+    let last = u32::try_from(last).ok()?;
+    if let Some((job, worker)) = head
+        .strip_suffix(b",partition=")
+        .and_then(|head| field(head, b",worker="))
+    {
+        let (worker, partition) = (Some(worker), Some(last));
+        return Some(Split {
+            job,
+            worker,
+            partition,
+            detail,
+        });
+    }
+    let job = head.strip_suffix(b",worker=")?;
+    Some(Split {
+        job,
+        worker: Some(last),
+        partition: None,
+        detail,
+    })
 }
 
 /// `partition=<n>`, `snap_partition=<n>` or `kind=<word>`
 #[inline]
 fn synth_start(rest: &[u8]) -> Option<Split<'_>> {
     if let Some((job, partition, snap)) = any_partition(rest) {
-        let what = What::SynthStart { kind: None, snap };
-        return Some((job, place(None, Some(partition)), what));
+        let detail = if snap {
+            Detail::SynthStartSnap
+        } else {
+            Detail::SynthStart(None)
+        };
+        return Some(of_partition(job, Some(partition), detail));
     }
     let comma = memchr::memrchr(b',', rest)?;
     let (job, kind) = rest.split_at_checked(comma)?;
     let kind = kind.strip_prefix(b",kind=")?;
     let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
-    if kind.is_empty() || !kind.iter().all(word) {
-        return None;
-    }
-    let kind = Some(text::lossy(kind));
-    Some((
-        job,
-        Place::default(),
-        What::SynthStart { kind, snap: false },
-    ))
+    let whole = !kind.is_empty() && kind.iter().all(word);
+    whole.then(|| of_partition(job, None, Detail::SynthStart(Some(kind))))
 }
 
 /// `synth_ms=<m>`, alone or behind one of the partition forms
 #[inline]
 fn synth_end(rest: &[u8]) -> Option<Split<'_>> {
-    let (rest, synth_ms) = field(rest, b",synth_ms=")?;
-    let synth_ms = Some(synth_ms);
-    let (job, partition, snap) = match any_partition(rest) {
-        Some((job, partition, snap)) => (job, Some(partition), snap),
-        None => (rest, None, false),
-    };
-    Some((
-        job,
-        place(None, partition),
-        What::SynthEnd { synth_ms, snap },
-    ))
+    let (rest, ms) = field(rest, b",synth_ms=")?;
+    Some(match any_partition(rest) {
+        Some((job, partition, true)) => {
+            of_partition(job, Some(partition), Detail::SynthEndSnap(ms))
+        }
+        Some((job, partition, false)) => of_partition(job, Some(partition), Detail::SynthEnd(ms)),
+        None => of_partition(rest, None, Detail::SynthEnd(ms)),
+    })
 }
 
 /// Nothing, or one of the partition forms
 #[inline]
 fn chan_send(rest: &[u8]) -> Option<Split<'_>> {
-    if let Some((job, partition, snap)) = any_partition(rest) {
-        return Some((job, place(None, Some(partition)), What::ChanSend { snap }));
-    }
-    let job = rest.strip_suffix(b",")?;
-    Some((job, Place::default(), What::ChanSend { snap: false }))
+    Some(match any_partition(rest) {
+        Some((job, partition, true)) => of_partition(job, Some(partition), Detail::ChanSendSnap),
+        Some((job, partition, false)) => of_partition(job, Some(partition), Detail::ChanSend),
+        None => of_partition(rest.strip_suffix(b",")?, None, Detail::ChanSend),
+    })
 }
 
 /// `partition=<n>` or the bare word `monolithic`
 #[inline]
 fn gpu_queue(rest: &[u8]) -> Option<Split<'_>> {
     if let Some((job, partition)) = field(rest, b",partition=") {
-        let what = What::GpuQueue { monolithic: false };
-        return Some((job, place(None, Some(partition)), what));
+        return Some(of_partition(job, Some(partition), Detail::GpuQueue));
     }
     let job = rest.strip_suffix(b",monolithic")?;
-    let what = What::GpuQueue { monolithic: true };
-    Some((job, Place::default(), what))
+    Some(of_partition(job, None, Detail::GpuQueueMonolithic))
+}
+
+#[inline]
+const fn of_partition<'a>(job: &'a [u8], partition: Option<u32>, detail: Detail<'a>) -> Split<'a> {
+    Split {
+        job,
+        worker: None,
+        partition,
+        detail,
+    }
 }
 
 /// Either of the two names of a partition, and whether it was the Snap one.
@@ -117,26 +202,9 @@ fn any_partition(rest: &[u8]) -> Option<(&[u8], u32, bool)> {
     Some((job, partition, true))
 }
 
-#[inline]
-fn optional<'a>(rest: &'a [u8], key: &[u8]) -> (&'a [u8], Option<u32>) {
-    match field(rest, key) {
-        Some((head, value)) => (head, Some(value)),
-        None => (rest, None),
-    }
-}
-
 /// `<key><number>` at the end.
 #[inline]
 fn field<'a, T: TryFrom<u64>>(rest: &'a [u8], key: &[u8]) -> Option<(&'a [u8], T)> {
     let (rest, value) = number::back(rest)?;
     Some((rest.strip_suffix(key)?, T::try_from(value).ok()?))
-}
-
-#[inline]
-fn place(worker: Option<u32>, partition: Option<u32>) -> Place {
-    Place {
-        gpu: None,
-        worker,
-        partition,
-    }
 }

@@ -9,8 +9,7 @@ use crate::grammar::text;
 
 /// Reads `<job>,<detail>` of one of our own lines; none if a key that the event needs is missing
 /// or is not what it should be, or if an event of the old dialects lacks `t_us=`.
-pub(super) fn parse<'a>(name: &[u8], ms: u64, rest: &'a [u8]) -> Option<Event<'a>> {
-    let kind = EventKind::from_name(name)?;
+pub(super) fn parse(kind: EventKind, ms: u64, rest: &[u8]) -> Option<Event<'_>> {
     let (job, mut detail) = split_job(rest)?;
     let gpu = detail.optional(b"gpu")?;
     let worker = detail.optional(b"worker")?;
