@@ -13,6 +13,7 @@ pub mod render;
 pub mod samples;
 pub mod snapshot;
 pub mod stats;
+pub mod verbs;
 pub mod verdict;
 
 pub use error::GoldenError;

@@ -5,6 +5,7 @@
 //! correlation are kept to look at, not to test with. Nothing unusable is dropped in silence:
 //! each case becomes a [`Problem`].
 
+mod part;
 mod times;
 
 use std::collections::{BTreeMap, BTreeSet};
