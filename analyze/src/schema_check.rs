@@ -127,6 +127,30 @@ mod tests {
     }
 
     #[test]
+    fn analysis_and_comparison_of_a_log_fit_theirs() {
+        let read = |name: &str| {
+            let path = format!("{}/../docs/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+            tracefmt::read(&[tracefmt::Source::Path(path.into())])
+                .unwrap()
+                .0
+        };
+        let (a, b) = (read("two-workers.log"), read("killed.log"));
+        let analysis = crate::analyze(&a, &crate::Options::default());
+        assert!(!analysis.gpus.is_empty() && !analysis.regions.is_empty());
+        let comparison = crate::compare::compare(&a, &b);
+        assert!(!comparison.settings.is_empty());
+        for (name, json) in [
+            (&analysis.schema, serde_json::to_value(&analysis).unwrap()),
+            (
+                &comparison.schema,
+                serde_json::to_value(&comparison).unwrap(),
+            ),
+        ] {
+            assert_eq!(misfits(&load(name), &json), Vec::<String>::new(), "{name}");
+        }
+    }
+
+    #[test]
     fn the_schemas_are_where_their_names_say() {
         for name in ["diagnosis", "analysis", "trace_stat", "comparison"] {
             assert!(load(&format!("cuzk.{name}/1"))["properties"]["schema"]["const"].is_string());
