@@ -94,9 +94,11 @@ fn timing_old(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn log_with_escapes(bencher: Bencher<'_, '_>) {
     let line = "\u{1b}[2m2026-02-26T05:37:29.191437Z\u{1b}[0m \u{1b}[32m INFO\u{1b}[0m \
-        \u{1b}[2mcuzk_core::engine\u{1b}[0m\u{1b}[2m:\u{1b}[0m partition synthesis complete, sending \
+        \u{1b}[2mcuzk_core::engine\u{1b}[0m\u{1b}[2m:\u{1b}[0m partition synthesis complete, \
+        sending \
         to GPU \u{1b}[3mjob_id\u{1b}[0m\u{1b}[2m=\u{1b}[0m898e53e0-c517-435a-b1f9-65b916bfc355 \
-        \u{1b}[3mpartition\u{1b}[0m\u{1b}[2m=\u{1b}[0m8 \u{1b}[3msynth_ms\u{1b}[0m\u{1b}[2m=\u{1b}[0m25195";
+        \u{1b}[3mpartition\u{1b}[0m\u{1b}[2m=\u{1b}[0m8 \
+        \u{1b}[3msynth_ms\u{1b}[0m\u{1b}[2m=\u{1b}[0m25195";
     bench(bencher, &vec![line.to_owned(); LINES / 10], |line| {
         black_box(parse_log(line));
     });

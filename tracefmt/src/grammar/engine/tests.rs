@@ -56,7 +56,8 @@ const LIVES: &[(&str, M<'_>)] = &[
         },
     ),
     (
-        "synthesis complete, sending to GPU synth_ms=5 circuit_id=window-post-32g batch_size=1 sectors=1",
+        "synthesis complete, sending to GPU synth_ms=5 circuit_id=window-post-32g batch_size=1 \
+         sectors=1",
         M::SynthesisComplete {
             job: None,
             partition: None,
@@ -73,7 +74,8 @@ const LIVES: &[(&str, M<'_>)] = &[
         },
     ),
     (
-        "Phase 7: all partitions complete, proof assembled job_id=a proof_len=1920 total_ms=9 synth_ms=8 gpu_ms=7",
+        "Phase 7: all partitions complete, proof assembled job_id=a proof_len=1920 total_ms=9 \
+         synth_ms=8 gpu_ms=7",
         M::ProofAssembled {
             job: "a",
             proof_len: Some(1920),
@@ -116,8 +118,10 @@ fn lives_of_jobs() {
 
 #[test]
 fn a_pickup_gets_its_place_from_its_span() {
-    let text = "2026-03-02T19:57:11Z  INFO gpu_worker{worker_id=1 gpu=0 job_id=a proof_kind=porep-c2 \
-                batch_size=1 partition=Some(8)}: cuzk_core::engine: GPU worker picked up synthesized \
+    let text = "2026-03-02T19:57:11Z  INFO gpu_worker{worker_id=1 gpu=0 job_id=a \
+    proof_kind=porep-c2 \
+                batch_size=1 partition=Some(8)}: cuzk_core::engine: GPU worker picked up \
+                synthesized \
                 proof batched=false partitioned=true partition=Some(8)";
     let line = parse_log(text.as_bytes()).unwrap();
     let place = crate::event::Place {

@@ -19,17 +19,23 @@ fn plain(line: &str) -> String {
     text
 }
 
-const PICKUP: &str = "<2m>2026-02-19T04:24:22.996374Z<0m> <32m> INFO<0m> <1m>gpu_worker<0m><1m>{<0m>\
+const PICKUP: &str = "<2m>2026-02-19T04:24:22.996374Z<0m> <32m> INFO<0m> \
+ <1m>gpu_worker<0m><1m>{<0m>\
     <3m>worker_id<0m><2m>=<0m>0 <3m>gpu<0m><2m>=<0m>1 <3m>job_id<0m><2m>=<0m>wdpost-1-[1 2 3] \
-    <3m>partition<0m><2m>=<0m>Some(3)<1m>}<0m><2m>:<0m> <2m>cuzk_core::engine<0m><2m>:<0m> GPU worker \
+    <3m>partition<0m><2m>=<0m>Some(3)<1m>}<0m><2m>:<0m> <2m>cuzk_core::engine<0m><2m>:<0m> GPU \
+    worker \
     picked up synthesized proof <3m>batched<0m><2m>=<0m>false <3m>partition<0m><2m>=<0m>Some(4)";
 
-const PANICKED: &str = "<2m>2026-02-19T04:24:22.996374Z<0m> <31m>ERROR<0m> <2m>cuzk_core::engine<0m><2m>:<0m> \
-    GPU prove start task panicked <3m>job_id<0m><2m>=<0m>j <3m>error<0m><2m>=<0m>task 5 panicked with message \
+const PANICKED: &str = "<2m>2026-02-19T04:24:22.996374Z<0m> <31m>ERROR<0m> \
+ <2m>cuzk_core::engine<0m><2m>:<0m> \
+    GPU prove start task panicked <3m>job_id<0m><2m>=<0m>j <3m>error<0m><2m>=<0m>task 5 \
+    panicked with message \
     \"f(n = 5)@a.cuh:7 failed: \\\"out of memory\\\" x=y\" <3m>partition<0m><2m>=<0m>3";
 
-const THREADS: &str = "<2m>2026-02-19T04:24:22.996374Z<0m> <33m> WARN<0m> <2m>cuzk_daemon<0m><2m>:<0m> GPU threads \
-    configured CUZK_GPU_THREADS=32 <3m>gpu_threads<0m><2m>=<0m>32 <3m>log_level<0m><2m>=<0m>\"a b=c\"";
+const THREADS: &str = "<2m>2026-02-19T04:24:22.996374Z<0m> <33m> WARN<0m> \
+ <2m>cuzk_daemon<0m><2m>:<0m> GPU threads \
+    configured CUZK_GPU_THREADS=32 <3m>gpu_threads<0m><2m>=<0m>32 <3m>log_level<0m><2m>=<0m>\"a \
+    b=c\"";
 
 #[test]
 fn tracing_lines_in_three_states_say_the_same() {
@@ -143,7 +149,8 @@ fn go_lines_with_tabs_and_with_blanks() {
     assert_eq!(log.field("note"), Some("a,b=c"));
     assert_eq!(log.field("caller"), Some("miner/miner.go:508"));
     assert_eq!(parse_log(blanks.as_bytes()), Some(log));
-    let cut = "2021-06-09T09:38:59.861+0800    WARN    storageminer    storage/wdpost_run.go:226       Checked sectors {\"c";
+    let cut = "2021-06-09T09:38:59.861+0800    WARN    storageminer    \
+    storage/wdpost_run.go:226       Checked sectors {\"c";
     let log = parse_log(cut.as_bytes()).unwrap();
     assert_eq!(log.message, "Checked sectors {\"c");
 }

@@ -81,7 +81,8 @@ fn headers_of_panics() {
 fn failed_cuda_calls() {
     use TroubleKind::Cuda;
     let wide = "cudaGetLastError()@sppark-0.1.14/sppark/ntt/wide.cu:220 failed: \"out of memory\"";
-    let stream = "cudaStreamSynchronize(s)@sppark/gpu_t.cuh:158 failed: \"an illegal memory access was encountered\"";
+    let stream = "cudaStreamSynchronize(s)@sppark/gpu_t.cuh:158 failed: \"an illegal memory \
+    access was encountered\"";
     let icicle = "!!!Unrecoverable!!! : an illegal memory access was encountered : detected by: \
                   cudaMemcpyAsync( &a, b, at: c) at: /x/ntt.cuh:743";
     let structure = "GPU allocation failed: Cuda(CudaError { code: 2, name: \
@@ -149,8 +150,9 @@ fn failed_cuda_calls() {
 
 #[test]
 fn a_failure_inside_an_escaped_message() {
-    let error = br#"task 5 panicked with message "cudaMalloc(&p, n * sizeof(T))@sppark-0.1.14/gpu_t.cuh:331 failed: \"out of memory\"""#;
-    let failure = cuda_failure(error).unwrap();
+    let error = "task 5 panicked with message \"\
+        cudaMalloc(&p, n * sizeof(T))@sppark-0.1.14/gpu_t.cuh:331 failed: \\\"out of memory\\\"\"";
+    let failure = cuda_failure(error.as_bytes()).unwrap();
     assert_eq!(failure.code, Some(2));
     assert_eq!(
         failure.call.as_deref(),
