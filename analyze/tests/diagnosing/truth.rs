@@ -139,7 +139,7 @@ fn expected_findings_are_there_with_their_counts() {
                         && serde_json::to_value(finding.confidence).unwrap()
                             == expected["confidence"]
                 };
-                let at = left.iter().position(|finding| fits(finding));
+                let at = left.iter().position(fits);
                 let at = at.unwrap_or_else(|| panic!("{name} run {index}: {expected}\n{text}"));
                 left.remove(at);
             }

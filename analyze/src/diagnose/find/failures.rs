@@ -6,6 +6,8 @@
 //! does not show that anything failed. The benchmark client's FAILED lines count when the
 //! daemon's log says nothing of the failure.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tracefmt::finding::{Code, PartitionRef, Severity};
 use tracefmt::run::{JobOutcome, LineRef, Trouble};
 
@@ -35,24 +37,19 @@ const fn explains(topic: Topic) -> bool {
 }
 
 fn failed(scene: &Scene<'_>) -> Option<Draft> {
-    let own: Vec<&Trouble> = scene
-        .about(Topic::Failure)
-        .filter(|t| !echoes(scene, t))
-        .collect();
+    let explained = Explained::of(scene);
+    let failures = scene.about(Topic::Failure);
+    let own: Vec<&Trouble> = failures.filter(|t| !explained.covers(t)).collect();
     let mut lines: Vec<LineRef> = own.iter().map(|trouble| trouble.line).collect();
     let mut names: Vec<PartitionRef> = own
         .iter()
         .filter_map(|trouble| Some(scene.name(scene.task_of(trouble)?)))
         .collect();
     let mut words: Vec<String> = own.iter().map(|trouble| trouble.text.clone()).collect();
-    let explained = scene.troubles.iter().any(|(topic, _)| explains(*topic)) || !own.is_empty();
-    for job in scene
-        .run
-        .jobs
-        .iter()
-        .filter(|job| job.outcome == JobOutcome::Failed)
-    {
-        if explained {
+    let told: BTreeSet<u32> = own.iter().filter_map(|trouble| trouble.job).collect();
+    for (index, job) in (0_u32..).zip(&scene.run.jobs) {
+        let known = explained.nameless || explained.jobs.contains_key(&index);
+        if job.outcome != JobOutcome::Failed || known || told.contains(&index) {
             continue;
         }
         lines.extend(job.ended.map(|end| end.line));
@@ -106,16 +103,46 @@ fn clip(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// Whether a failure line only repeats what a panic or a CUDA error of the same run, shortly
-/// before it, said: same task or same job, or no more than three lines behind it.
-fn echoes(scene: &Scene<'_>, failure: &Trouble) -> bool {
-    scene.troubles.iter().any(|(topic, earlier)| {
-        explains(*topic)
-            && earlier.line <= failure.line
-            && (near(earlier.line, failure.line)
-                || (failure.task.is_some() && earlier.task == failure.task)
-                || (failure.task.is_none() && failure.job.is_some() && earlier.job == failure.job))
-    })
+/// What panics and CUDA errors explain: nearby lines, and tasks and jobs from their line on.
+#[derive(Default)]
+struct Explained {
+    lines: Vec<LineRef>,
+    tasks: BTreeMap<u32, LineRef>,
+    jobs: BTreeMap<u32, LineRef>,
+    /// One of them belongs to nobody, and may be behind any failure.
+    nameless: bool,
+}
+
+impl Explained {
+    fn of(scene: &Scene<'_>) -> Self {
+        let mut explained = Self::default();
+        for (_, trouble) in scene.troubles.iter().filter(|(topic, _)| explains(*topic)) {
+            explained.lines.push(trouble.line);
+            explained.nameless |= trouble.job.is_none();
+            if let Some(task) = trouble.task {
+                explained.tasks.entry(task).or_insert(trouble.line);
+            }
+            if let Some(job) = trouble.job {
+                explained.jobs.entry(job).or_insert(trouble.line);
+            }
+        }
+        explained.lines.sort_unstable();
+        explained
+    }
+
+    /// Whether a failure line only repeats what a panic or a CUDA error said before it: of the
+    /// same task, of the same job if the line names no task, or a few lines above.
+    fn covers(&self, failure: &Trouble) -> bool {
+        let before = |line: Option<&LineRef>| line.is_some_and(|line| *line <= failure.line);
+        let behind = self.lines.partition_point(|line| *line <= failure.line);
+        let last = behind.checked_sub(1).and_then(|at| self.lines.get(at));
+        last.is_some_and(|last| near(*last, failure.line))
+            || failure
+                .task
+                .is_some_and(|task| before(self.tasks.get(&task)))
+            || (failure.task.is_none()
+                && failure.job.is_some_and(|job| before(self.jobs.get(&job))))
+    }
 }
 
 const fn near(earlier: LineRef, later: LineRef) -> bool {

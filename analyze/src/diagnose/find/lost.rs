@@ -7,6 +7,8 @@
 //! (then it is lost for certain). Partitions of completed jobs are never lost: old engines
 //! leave lines out. Partitions that never printed an event cannot be seen.
 
+use std::collections::BTreeMap;
+
 use tracefmt::finding::{Code, Severity};
 use tracefmt::run::{JobOutcome, LineRef, Outcome, RunEnd, Task};
 
@@ -36,11 +38,12 @@ enum Fate {
 }
 
 pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
+    let ended = Ended::of(scene);
     let lost: Vec<(Stage, Fate, &Task)> = scene
         .run
         .tasks
         .iter()
-        .filter_map(|task| Some((stage(task)?, fate(scene, task)?, task)))
+        .filter_map(|task| Some((stage(task)?, fate(scene, &ended, task)?, task)))
         .collect();
     let mut drafts = Vec::new();
     for stage in [Stage::Gpu, Stage::Pickup, Stage::Queue, Stage::Synthesis] {
@@ -80,13 +83,13 @@ const fn stage(task: &Task) -> Option<Stage> {
     }
 }
 
-fn fate(scene: &Scene<'_>, task: &Task) -> Option<Fate> {
+fn fate(scene: &Scene<'_>, ended: &Ended, task: &Task) -> Option<Fate> {
     let own = matches!(task.outcome, Outcome::Failed | Outcome::Skipped);
     match scene.job_outcome(task) {
         JobOutcome::Completed | JobOutcome::Cancelled => None,
         JobOutcome::Failed => Some(Fate::JobFailed),
         JobOutcome::Open if own => Some(Fate::JobFailed),
-        JobOutcome::Open if overtaken(scene, task) => Some(Fate::Overtaken),
+        JobOutcome::Open if ended.overtook(task) => Some(Fate::Overtaken),
         JobOutcome::Open => Some(match scene.run.end {
             RunEnd::Cut | RunEnd::Restarted | RunEnd::Aborted => Fate::ProcessEnded,
             RunEnd::Complete | RunEnd::Open => Fate::LogEnds,
@@ -94,22 +97,37 @@ fn fate(scene: &Scene<'_>, task: &Task) -> Option<Fate> {
     }
 }
 
-/// Whether the partition's worker has since ended several others.
-fn overtaken(scene: &Scene<'_>, task: &Task) -> bool {
-    let Some(at) = task.gpu_start.or(task.pickup) else {
-        return false;
-    };
-    if task.worker.is_none() {
-        return false;
+/// Per worker the starts of the calls that ended, sorted by time.
+struct Ended(BTreeMap<u32, Vec<(i64, LineRef)>>);
+
+impl Ended {
+    fn of(scene: &Scene<'_>) -> Self {
+        let mut starts: BTreeMap<u32, Vec<(i64, LineRef)>> = BTreeMap::new();
+        for task in scene.run.tasks.iter().filter(|task| task.gpu_end.is_some()) {
+            if let (Some(worker), Some(start)) = (task.worker, task.gpu_start) {
+                starts
+                    .entry(worker)
+                    .or_default()
+                    .push((start.us, start.line));
+            }
+        }
+        for starts in starts.values_mut() {
+            starts.sort_unstable();
+        }
+        Self(starts)
     }
-    let later = scene.run.tasks.iter().filter(|other| {
-        other.worker == task.worker
-            && other.gpu_end.is_some()
-            && other
-                .gpu_start
-                .is_some_and(|start| start.us > at.us && start.line > at.line)
-    });
-    later.take(LATER_CALLS_MIN).count() == LATER_CALLS_MIN
+
+    /// Whether the partition's worker has since ended several others.
+    fn overtook(&self, task: &Task) -> bool {
+        let starts = task.worker.and_then(|worker| self.0.get(&worker));
+        let (Some(starts), Some(at)) = (starts, task.gpu_start.or(task.pickup)) else {
+            return false;
+        };
+        let first = starts.partition_point(|(us, _)| *us <= at.us);
+        let later = starts.get(first..).unwrap_or_default().iter();
+        let behind = later.filter(|(_, line)| *line > at.line);
+        behind.take(LATER_CALLS_MIN).count() == LATER_CALLS_MIN
+    }
 }
 
 fn last_line(task: &Task) -> Option<LineRef> {

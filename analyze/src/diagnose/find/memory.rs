@@ -6,6 +6,8 @@
 //! takes the schedule re-executed, and a finding of replay then becomes the root instead. It does
 //! not see failures that the engine swallowed without a line.
 
+use std::collections::BTreeSet;
+
 use tracefmt::finding::{Code, Severity};
 use tracefmt::run::{Mark, Trouble, TroubleClass};
 use tracefmt::timing::TimingWhat;
@@ -45,7 +47,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
         .because(explanation(scene, &troubles, carried_on))
         .fix(fix(scene))
         .counting(count)
-        .quoting(telling(&troubles).map(|trouble| trouble.line));
+        .quoting(telling(&troubles).iter().map(|trouble| trouble.line));
     let placed = troubles.iter().find(|trouble| trouble.task.is_some());
     vec![scene.place(draft, placed.unwrap_or(first))]
 }
@@ -65,19 +67,14 @@ fn occurrences(troubles: &[&Trouble]) -> usize {
 }
 
 /// The first line of each kind in file order, then the rest.
-fn telling<'a>(troubles: &'a [&'a Trouble]) -> impl Iterator<Item = &'a Trouble> {
-    let is_first = |at: usize| {
-        let kind = troubles.get(at).map(|trouble| trouble.kind);
-        !troubles
-            .iter()
-            .take(at)
-            .any(|trouble| Some(trouble.kind) == kind)
-    };
-    let firsts = (0..troubles.len()).filter(move |at| is_first(*at));
-    let others = (0..troubles.len()).filter(move |at| !is_first(*at));
+fn telling<'a>(troubles: &[&'a Trouble]) -> Vec<&'a Trouble> {
+    let mut kinds = BTreeSet::new();
+    let (mut firsts, others): (Vec<_>, Vec<_>) = troubles
+        .iter()
+        .copied()
+        .partition(|trouble| kinds.insert(trouble.kind));
+    firsts.extend(others);
     firsts
-        .chain(others)
-        .filter_map(|at| troubles.get(at).copied())
 }
 
 fn explanation(scene: &Scene<'_>, troubles: &[&Trouble], carried_on: bool) -> String {

@@ -289,6 +289,20 @@ fn a_failure_with_its_own_reason_is_told_with_it() {
 }
 
 #[test]
+fn a_job_that_failed_beside_an_explained_one_is_told_too() {
+    let (mut daemon, task) = working();
+    daemon.die(task, Some(2), OOM);
+    let other = daemon.job("c", 1);
+    daemon.close(other, JobOutcome::Failed);
+    daemon.run.jobs[other as usize].error = Some("bad request".to_owned());
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::VramOom));
+    let failed = only(&said, Code::SchedFailed);
+    assert_eq!(failed.job.as_deref(), Some("c"));
+    assert!(failed.explanation.contains("bad request") && failed.caused_by.is_empty());
+}
+
+#[test]
 fn an_invalid_proof_is_an_error_although_all_ended() {
     let mut daemon = Daemon::new();
     for name in ["a", "b"] {
