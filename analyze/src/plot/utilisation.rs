@@ -79,14 +79,8 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, run: &Run, analysis: &Analysis, gpu
     let ink = Ink::name();
     let name = format!("GPU {}", gpu.gpu);
     scene.text((axis.left, scene.height + 9.0), Anchor::Start, &name, ink);
-    let figures = format!(
-        "interval {:.1} % · hold {:.1} % · kernel {:.1} %",
-        gpu.utilisation_interval * 100.0,
-        gpu.utilisation_hold * 100.0,
-        gpu.utilisation_kernel * 100.0
-    );
     let room = axis.width() - 18.0 - font::width(&name, ink.size, false);
-    let figures = font::fit(&figures, Ink::note().size, false, room);
+    let figures = figures(gpu, room);
     let right = (axis.right, scene.height + 9.0);
     scene.text(right, Anchor::End, &figures, Ink::note());
     let top = scene.height + 22.0;
@@ -108,6 +102,23 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, run: &Run, analysis: &Analysis, gpu
         scene.text(at, Anchor::End, label, Ink::note());
     }
     scene.height = bottom + 14.0;
+}
+
+/// The three utilisations, or the kernels' alone where there is no room for three.
+fn figures(gpu: &GpuTime, room: f64) -> String {
+    let kernel = format!("kernel {:.1} %", gpu.utilisation_kernel * 100.0);
+    let all = format!(
+        "interval {:.1} % · hold {:.1} % · {kernel}",
+        gpu.utilisation_interval * 100.0,
+        gpu.utilisation_hold * 100.0,
+    );
+    let size = Ink::note().size;
+    let text = if font::width(&all, size, false) <= room {
+        all
+    } else {
+        kernel
+    };
+    font::fit(&text, size, false, room)
 }
 
 fn intervals(run: &Run, gpu: u32) -> Vec<[f64; 2]> {

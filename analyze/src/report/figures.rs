@@ -1,4 +1,4 @@
-//! The pictures of a run, each for a wide and for a narrow screen.
+//! The pictures of a run, each drawn for three widths of screen.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -10,6 +10,8 @@ use tracefmt::run::Run;
 
 /// Width of a picture beside the page's margins on a desktop.
 const WIDE: u32 = 1080;
+/// On a tablet, or in half a window.
+const MEDIUM: u32 = 680;
 /// On a telephone.
 const NARROW: u32 = 350;
 
@@ -28,7 +30,7 @@ pub(super) fn of_run(run: &Run, analysis: &Analysis) -> Result<Vec<Figure>, Anal
             title: kind.title().to_owned(),
             caption: caption(kind).to_owned(),
             svg: draw(kind, WIDE)?,
-            narrow: Some(draw(kind, NARROW)?),
+            smaller: Some([draw(kind, MEDIUM)?, draw(kind, NARROW)?]),
         })
     };
     Kind::ALL.into_iter().map(figure).collect()
@@ -57,7 +59,7 @@ const fn caption(kind: Kind) -> &'static str {
 
 /// A picture with heading and caption.
 pub(super) fn show(figure: &Figure) -> Markup {
-    let class = if figure.narrow.is_some() {
+    let class = if figure.smaller.is_some() {
         "wide"
     } else {
         "any"
@@ -66,7 +68,8 @@ pub(super) fn show(figure: &Figure) -> Markup {
         figure {
             h3 { (figure.title) }
             div class=(class) { (PreEscaped(&figure.svg)) }
-            @if let Some(narrow) = &figure.narrow {
+            @if let Some([medium, narrow]) = &figure.smaller {
+                div class="medium" { (PreEscaped(medium)) }
                 div class="narrow" { (PreEscaped(narrow)) }
             }
             figcaption { (figure.caption) }

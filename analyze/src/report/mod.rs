@@ -40,8 +40,9 @@ pub struct Figure {
     pub caption: String,
     /// An `svg` element; its colours may name the variables of [`crate::plot::Role`].
     pub svg: String,
-    /// The same for a narrow screen; without it the wide one can be scrolled.
-    pub narrow: Option<String>,
+    /// The same drawn for screens of 641 to 979 pixels, and for narrower ones, so that labels
+    /// keep their size; without them the wide one can be scrolled.
+    pub smaller: Option<[String; 2]>,
 }
 
 /// The bytes of an input by class of line.

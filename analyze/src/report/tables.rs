@@ -64,6 +64,8 @@ pub(super) fn idle(gpu: &GpuTime) -> Markup {
         .collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
     let total = gpu.idle_by_cause_ms.total();
+    // The longest bar is the largest cause: against the span most would be a pixel wide.
+    let most = rows.first().map_or(1.0, |(_, ms)| *ms);
     let span = gpu.span_ms.max(f64::MIN_POSITIVE);
     html! {
         table class="bars" {
@@ -74,7 +76,7 @@ pub(super) fn idle(gpu: &GpuTime) -> Markup {
                         th scope="row" {
                             (cause_words(cause)) " " code class="quiet" { (cause.as_str()) }
                         }
-                        td class="bar" { (bar(ms / span, Role::of_cause(cause))) }
+                        td class="bar" { (bar(ms / most, Role::of_cause(cause))) }
                         td class="n" { (percent(ms / span)) }
                         td class="n quiet" { (duration(ms)) }
                     }
@@ -133,7 +135,7 @@ fn phase_table(rows: &[&PhaseRow], placed: bool) -> Markup {
                 th { "phase" }
                 @if placed { th { "GPU" } th { "worker" } }
                 th class="n" { "n" } th class="n" { "median" }
-                th class="n" { "p10" } th class="n" { "p90" } th class="n" { "MAD" }
+                th class="n" { "p10" } th class="n" { "p90" } th class="n opt" { "MAD" }
                 th class="opt" { "part of" }
             } }
             tbody {
@@ -147,7 +149,7 @@ fn phase_table(rows: &[&PhaseRow], placed: bool) -> Markup {
                         td class="n" { (duration(row.median_ms)) }
                         td class="n" { (duration(row.p10_ms)) }
                         td class="n" { (duration(row.p90_ms)) }
-                        td class="n" { (duration(row.mad_ms)) }
+                        td class="n opt" { (duration(row.mad_ms)) }
                         td class="opt" { (row.nested_in.as_deref().unwrap_or("")) }
                     }
                 }
