@@ -61,7 +61,7 @@ fn bench(report: &str) -> String {
     format!("<!doctype html><style>{style}</style>{frames}<script>{script}</script>")
 }
 
-#[expect(clippy::unwrap_used, reason = "a helper of tests")]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests")]
 fn measure(browser: &Path, page: &str, dark: bool) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
@@ -101,6 +101,7 @@ fn measure(browser: &Path, page: &str, dark: bool) -> Value {
     serde_json::from_str(&result.replace("&amp;", "&")).unwrap()
 }
 
+#[expect(clippy::print_stdout, reason = "a helper of tests")]
 fn check(name: &str, size: Size, dark: bool) -> Option<Value> {
     let Some(browser) = chromium() else {
         println!("skipped: no chromium on the PATH and CUZK_CHROMIUM is not set");
