@@ -7,6 +7,8 @@ pub mod diagnose;
 pub mod error;
 pub mod export;
 pub mod find;
+#[cfg(feature = "frames")]
+pub mod frames;
 pub mod idle;
 pub mod interval;
 pub mod lanes;

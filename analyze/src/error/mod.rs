@@ -16,6 +16,14 @@ pub enum AnalyzeError {
         /// What the backend or the encoder says.
         why: String,
     },
+    /// A table could not be made or written.
+    #[error("cannot make the table {table}: {why}")]
+    Table {
+        /// Name of the table.
+        table: &'static str,
+        /// What polars says.
+        why: String,
+    },
     /// An export could not be written.
     #[error("cannot write the {what} export: {source}")]
     Write {
