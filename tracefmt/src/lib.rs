@@ -10,6 +10,7 @@ pub mod cuda;
 pub mod event;
 pub mod finding;
 pub mod grammar;
+pub mod input;
 pub mod lint;
 pub mod ops;
 pub mod record;

@@ -1,12 +1,12 @@
 //! From inputs to a [`Trace`]: each input is scanned, typed and put together by itself
 //! ([`read_input`], which callers may run side by side), then all are joined ([`join`]).
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 
 use super::{Builder, Input, Part, Place, Trace};
 use crate::grammar;
+use crate::input::Opened;
 use crate::record::Record;
 use crate::scan::{Class, Classes, Line, Scan, Sink, scan_reader};
 
@@ -60,19 +60,12 @@ impl Source {
         }
     }
 
-    fn open(&self) -> io::Result<(Box<dyn Read + '_>, Option<u64>)> {
-        Ok(match self {
-            Self::Path(path) => {
-                let file = File::open(path)?;
-                let size = file.metadata().map(|meta| meta.len()).ok();
-                (Box::new(file), size)
-            }
-            Self::Stdin => (Box::new(io::stdin().lock()), None),
-            Self::Bytes(_, bytes) => {
-                let size = u64::try_from(bytes.len()).ok();
-                (Box::new(bytes.as_slice()), size)
-            }
-        })
+    fn open(&self) -> io::Result<Opened<'_>> {
+        match self {
+            Self::Path(path) => Opened::open(path),
+            Self::Stdin => Opened::new(io::stdin()),
+            Self::Bytes(_, bytes) => Opened::new(bytes.as_slice()),
+        }
     }
 }
 
@@ -105,15 +98,16 @@ pub fn read(sources: &[Source]) -> Result<(Trace, Vec<Scan>), ReadError> {
 /// As [`read`].
 pub fn read_input(index: u32, source: &Source) -> Result<Reading, ReadError> {
     let path = source.name();
-    let (reader, size) = match source.open() {
+    let mut opened = match source.open() {
         Ok(opened) => opened,
         Err(source) => return Err(ReadError::Open { path, source }),
     };
     let mut typist = Typist::new(index);
-    let scan = match scan_reader(reader, &mut typist) {
+    let mut scan = match scan_reader(&mut opened, &mut typist) {
         Ok(scan) => scan,
         Err(source) => return Err(ReadError::Read { path, source }),
     };
+    scan.cut_end |= opened.damage().is_some();
     let (lines, bytes) = (scan.ledger.lines(), scan.ledger.bytes());
     let Ok(last) = u32::try_from(lines) else {
         return Err(ReadError::TooLong { path, lines });
@@ -122,7 +116,7 @@ pub fn read_input(index: u32, source: &Source) -> Result<Reading, ReadError> {
     part.lost(index, scan.lost.lines());
     let input = Input {
         path,
-        file_bytes: size.unwrap_or(bytes),
+        file_bytes: opened.file_bytes(),
         bytes,
         lines,
     };

@@ -9,6 +9,8 @@
 )]
 
 mod classes;
+#[cfg(feature = "compressed")]
+mod compressed;
 mod hostile;
 mod inputs;
 mod props;
