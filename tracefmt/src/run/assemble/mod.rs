@@ -25,7 +25,7 @@ mod troubles;
 
 pub(crate) use features::Features;
 use life::Life;
-pub(crate) use life::Link;
+pub(crate) use life::{Link, LinkKind};
 
 /// Where a record stands, and how whole its line is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -117,6 +117,17 @@ impl Mark {
         }
     }
 
+    /// The GPU thread of a line that names one, or the GPU that the line names; else 0.
+    pub fn gpu_tid(&self) -> u32 {
+        match self.kind {
+            MarkKind::NttMsmH | MarkKind::BarrierWait | MarkKind::BatchAdd => {
+                u32::try_from(self.values[1]).unwrap_or(0)
+            }
+            MarkKind::TailMsm | MarkKind::PoolThreshold | MarkKind::DaCache => self.extra,
+            _ => 0,
+        }
+    }
+
     /// Index into [`Run::calls`](super::Run::calls); none when no call can own it.
     pub const fn call(&self) -> Option<u32> {
         match self.call {

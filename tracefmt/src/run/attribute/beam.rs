@@ -1,0 +1,196 @@
+//! The hypotheses that are followed side by side.
+
+use super::hypothesis::{Candidate, Hypothesis, NOBODY};
+use super::live::Live;
+use super::rules::Form;
+use super::span::Span;
+use crate::finding::Confidence;
+use crate::run::{Mark, MarkKind, MarkStore};
+
+/// A way that is strained by so much more than the best is given up, microseconds.
+const PRUNE_US: i64 = 200_000;
+
+/// A way must be strained by so much more than the best to be called wrong, on a machine that
+/// is never late.
+const MARGIN_US: i64 = 6_000;
+
+/// And by so many times what lines are out of place whose owner is beyond doubt.
+const MARGIN_NOISES: i64 = 8;
+
+/// One line moves the mean of that by the 2^-6th part.
+const NOISE_SHIFT: u32 = 6;
+
+/// One line counts at most so much.
+const NOISE_MAX_US: i64 = 100_000;
+
+/// Ways followed at most.
+const WIDTH: usize = 32;
+
+/// Lines that wait for a decision at most.
+const TRAIL_MAX: usize = 4096;
+
+/// The ways to see it.
+#[derive(Debug)]
+pub(super) struct Beam {
+    form: Form,
+    ways: Vec<Hypothesis>,
+    scratch: Vec<Candidate>,
+    /// Mean strain of lines that only one call can own, microseconds, times 2^6.
+    noise: i64,
+}
+
+impl Beam {
+    pub(super) fn new(form: Form) -> Self {
+        Self {
+            form,
+            ways: vec![Hypothesis::default()],
+            scratch: Vec::new(),
+            noise: 0,
+        }
+    }
+
+    pub(super) fn begin(&mut self, live: &Live) {
+        for way in &mut self.ways {
+            way.begin(live, self.form);
+        }
+    }
+
+    pub(super) fn started(&mut self, call: u32, ms: u32) {
+        for way in &mut self.ways {
+            way.started(call, ms);
+        }
+    }
+
+    pub(super) fn left(&mut self, marks: &mut MarkStore, call: u32) {
+        for way in &mut self.ways {
+            way.left(call, self.form);
+        }
+        self.narrow(marks);
+    }
+
+    pub(super) fn end(&mut self, marks: &mut MarkStore, call: u32, at: Span, ms: Option<i64>) {
+        for way in &mut self.ways {
+            way.end(call, at, ms, self.form);
+        }
+        self.narrow(marks);
+    }
+
+    /// How much more strain makes a way wrong.
+    fn margin(&self) -> i64 {
+        MARGIN_US + (self.noise >> NOISE_SHIFT) * MARGIN_NOISES
+    }
+
+    /// A line: each way gives it to each of its candidates.
+    pub(super) fn mark(&mut self, marks: &mut MarkStore, index: usize, mark: &Mark) {
+        let mut children = Vec::new();
+        let single = self.ways.len() == 1;
+        for way in &mut self.ways {
+            way.candidates(mark, self.form, &mut self.scratch);
+            let Some((best, rest)) = self.scratch.split_first() else {
+                continue;
+            };
+            if single && best.only && mark.kind() != MarkKind::AsyncDealloc {
+                self.noise += best.strain.min(NOISE_MAX_US) - (self.noise >> NOISE_SHIFT);
+            }
+            let limit = best.strain + PRUNE_US;
+            for candidate in rest.iter().take_while(|other| other.strain < limit) {
+                let mut child = way.clone();
+                child.give(index, mark, *candidate, self.form);
+                children.push(child);
+            }
+            way.give(index, mark, *best, self.form);
+        }
+        self.ways.append(&mut children);
+        self.narrow(marks);
+    }
+
+    pub(super) fn finish(mut self, marks: &mut MarkStore) {
+        self.keep_best(1);
+        self.commit(marks);
+    }
+
+    /// Gives up what is too strained, puts together what has the same future, and writes down what
+    /// is decided.
+    fn narrow(&mut self, marks: &mut MarkStore) {
+        if self.ways.len() > 1 {
+            let best = self.ways.iter().map(|way| way.strain).min().unwrap_or(0);
+            self.ways.retain(|way| way.strain <= best + PRUNE_US);
+            self.ways.sort_by_key(|way| way.strain);
+            self.merge();
+            let long = self
+                .ways
+                .first()
+                .is_some_and(|way| way.trail.len() > TRAIL_MAX);
+            self.keep_best(if long { 1 } else { WIDTH });
+        }
+        if self.ways.len() == 1 {
+            self.commit(marks);
+        }
+    }
+
+    fn merge(&mut self) {
+        let margin = self.margin();
+        let mut kept: Vec<Hypothesis> = Vec::with_capacity(self.ways.len());
+        for way in self.ways.drain(..) {
+            match kept.iter_mut().find(|other| other.same_future(&way)) {
+                Some(better) if way.strain <= better.strain + margin => better.absorb(&way),
+                Some(_) => {}
+                None => kept.push(way),
+            }
+        }
+        self.ways = kept;
+    }
+
+    /// Keeps the least strained ways; where those given up differ from the best and cannot be
+    /// called wrong, both owners stay possible.
+    fn keep_best(&mut self, width: usize) {
+        let margin = self.margin();
+        if self.ways.len() <= width {
+            return;
+        }
+        self.ways.sort_by_key(|way| way.strain);
+        let dropped = self.ways.split_off(width);
+        if let Some(best) = self.ways.first_mut() {
+            for way in &dropped {
+                if way.strain <= best.strain + margin {
+                    best.absorb(way);
+                }
+            }
+        }
+    }
+
+    /// Only one way is left: its trail is what happened.
+    fn commit(&mut self, marks: &mut MarkStore) {
+        let Some(way) = self.ways.first_mut() else {
+            return;
+        };
+        way.strain = 0;
+        way.others.sort_unstable();
+        way.others.dedup();
+        let mut others = way.others.iter().peekable();
+        let mut candidates = Vec::new();
+        for (at, given) in (0_u32..).zip(way.trail.drain(..)) {
+            candidates.clear();
+            while let Some((_, call)) = others.next_if(|(index, _)| *index == at) {
+                candidates.push(*call);
+            }
+            let owner = (given.call != NOBODY).then_some(given.call);
+            let index = given.mark as usize;
+            if candidates.is_empty() {
+                let sure = match owner {
+                    Some(_) if given.only => Confidence::Certain,
+                    Some(_) => Confidence::Inferred,
+                    None => Confidence::Ambiguous,
+                };
+                marks.assign(index, owner, sure, &[]);
+            } else {
+                candidates.extend(owner);
+                candidates.retain(|call| *call != NOBODY);
+                candidates.sort_unstable();
+                candidates.dedup();
+                marks.assign(index, owner, Confidence::Ambiguous, &candidates);
+            }
+        }
+        way.others.clear();
+    }
+}
