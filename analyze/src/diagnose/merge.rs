@@ -24,13 +24,12 @@ pub(super) fn diagnose(question: &Question<'_>) -> Diagnosis {
     let trace = question.subject.trace;
     let mut all: Vec<Settled> = Vec::new();
     let mut rows = Vec::new();
-    let (mut regressions, baseline) = find::regression::find(question);
+    let (regressions, baseline) = find::regression::find(question);
+    let mut beside = by_run(trace, foreign(question).chain(regressions));
     for run in &trace.runs {
         let scene = Scene::new(trace, run);
         let mut drafts = find::all(&scene);
-        let of_run = |draft: &Draft| draft.finding.run.unwrap_or(0) == run.index;
-        drafts.extend(foreign(question, run.index));
-        drafts.extend(regressions.extract_if(.., |draft| of_run(draft)));
+        drafts.extend(beside.remove(&run.index).unwrap_or_default());
         let causes = cause::settle(&mut drafts);
         rows.push(row(&scene, &drafts));
         let first = all.len();
@@ -68,19 +67,27 @@ fn inputs(trace: &Trace) -> Vec<InputRow> {
     trace.inputs.iter().map(row).collect()
 }
 
-/// The findings of replay and of the analyzer about one run, as drafts.
-fn foreign(question: &Question<'_>, run: u32) -> Vec<Draft> {
+/// The findings of replay and of the analyzer, as drafts.
+fn foreign<'a>(question: &'a Question<'_>) -> impl Iterator<Item = Draft> + use<'a> {
+    let trace = question.subject.trace;
     let analysis = &question.subject.analysis.findings;
-    let replay = question
-        .replay
-        .iter()
-        .map(|finding| (finding, Role::Primary));
+    let replay = question.replay.iter();
+    let replay = replay.map(|finding| (finding, Role::Primary));
     let analysis = analysis.iter().map(|finding| (finding, Role::Beside));
     replay
         .chain(analysis)
-        .filter(|(finding, _)| finding.run.unwrap_or(0) == run)
-        .map(|(finding, role)| adopt(question.subject.trace, finding, role))
-        .collect()
+        .map(|(finding, role)| adopt(trace, finding, role))
+}
+
+/// Drafts by the run that they are about: the last one when they name none that there is.
+fn by_run(trace: &Trace, drafts: impl Iterator<Item = Draft>) -> BTreeMap<u32, Vec<Draft>> {
+    let last = trace.runs.last().map_or(0, |run| run.index);
+    let mut runs: BTreeMap<u32, Vec<Draft>> = BTreeMap::new();
+    for draft in drafts {
+        let run = draft.finding.run.unwrap_or(0).min(last);
+        runs.entry(run).or_default().push(draft);
+    }
+    runs
 }
 
 /// A finding made elsewhere as a draft; its quoted lines are found again by path and number.
@@ -189,12 +196,12 @@ fn quote(trace: &Trace, lines: &[LineRef], texts: &BTreeMap<LineRef, String>) ->
 
 /// Names the roots in the rows of their runs, and the first of them for the whole diagnosis.
 fn point_to_roots(diagnosis: &mut Diagnosis) {
+    let roots = diagnosis.findings.iter().filter(|finding| finding.root);
+    let roots: BTreeMap<u32, String> = roots
+        .map(|root| (root.run.unwrap_or(0), root.id.clone()))
+        .collect();
     for row in &mut diagnosis.runs {
-        row.root = diagnosis
-            .findings
-            .iter()
-            .find(|finding| finding.root && finding.run.unwrap_or(0) == row.run)
-            .map(|finding| finding.id.clone());
+        row.root = roots.get(&row.run).cloned();
     }
     diagnosis.root = diagnosis.runs.iter().find_map(|row| row.root.clone());
 }
