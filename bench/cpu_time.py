@@ -1,4 +1,6 @@
-"""Runs commands in turn and prints the median CPU time of each: `cpu_time.py ROUNDS NAME=COMMAND...`.
+"""Runs commands in turn and prints the median CPU time of each.
+
+`cpu_time.py ROUNDS [--per LINES] NAME=COMMAND...`
 
 CPU time is user + system time of the whole process, as the kernel counts it for a child; the
 commands take turns so that a noisy neighbour meets all of them. The first is the reference of the
@@ -31,14 +33,20 @@ def run(argv, environment):
 
 def main():
     rounds = int(sys.argv[1])
-    commands = [argument.split("=", 1) for argument in sys.argv[2:]]
+    arguments = sys.argv[2:]
+    lines = None
+    if arguments[:1] == ["--per"]:
+        lines = int(arguments[1])
+        arguments = arguments[2:]
+    commands = [argument.split("=", 1) for argument in arguments]
     environment = dict(os.environ, LC_ALL="C")
     results = {name: [] for name, _ in commands}
     for _ in range(rounds + 1):
         for name, command in commands:
             results[name].append(run(shlex.split(command), environment))
     reference = None
-    print(f"{'name':<12} {'cpu s':>8} {'user s':>8} {'sys s':>8} {'least':>8} {'KiB':>8} {'ratio':>6}")
+    heads = ["cpu s", "user s", "sys s", "least", "KiB", "ratio"]
+    print(f"{'name':<12}", *(f"{head:>8}" for head in heads), "    M lines/s" if lines else "")
     for name, _ in commands:
         kept = results[name][1:]  # the first round warms the page cache
         cpu = statistics.median(u + s for u, s, _ in kept)
@@ -47,10 +55,9 @@ def main():
         system = statistics.median(s for _, s, _ in kept)
         peak = max(k for _, _, k in kept)
         reference = reference or cpu
-        print(
-            f"{name:<12} {cpu:8.3f} {user:8.3f} {system:8.3f} {least:8.3f} {peak:8d}"
-            f" {cpu / reference:6.2f}"
-        )
+        rate = f"{lines / cpu / 1e6:13.1f}" if lines else ""
+        times = (f"{value:8.3f}" for value in (cpu, user, system, least))
+        print(f"{name:<12}", *times, f"{peak:8d}", f"{cpu / reference:8.2f}", rate)
 
 
 if __name__ == "__main__":
