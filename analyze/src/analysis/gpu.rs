@@ -51,9 +51,11 @@ fn listed(run: &Run, holds: &[Hold], usage: &Usage, options: &Options) -> Vec<Id
         .copied()
         .collect();
     if gaps.len() > options.gaps_max {
-        gaps.sort_by_key(|gap| std::cmp::Reverse(gap.span.us()));
+        gaps.select_nth_unstable_by_key(options.gaps_max, |gap| {
+            (std::cmp::Reverse(gap.span.us()), gap.span.start)
+        });
         gaps.truncate(options.gaps_max);
-        gaps.sort_by_key(|gap| gap.span.start);
+        gaps.sort_unstable_by_key(|gap| gap.span.start);
     }
     let confidence = holds
         .iter()

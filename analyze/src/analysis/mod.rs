@@ -3,7 +3,7 @@
 mod gpu;
 mod regions;
 
-use tracefmt::run::Trace;
+use tracefmt::run::{Run, Trace};
 
 use crate::idle::{Demand, usage};
 use crate::interval::reconstruct;
@@ -42,39 +42,46 @@ pub fn analyze(trace: &Trace, options: &Options) -> Analysis {
         schema: SCHEMA.to_owned(),
         gpus: Vec::new(),
         regions: Vec::new(),
-        phases: phase::rows(trace),
+        phases: Vec::new(),
         critical_path: Vec::new(),
         findings: Vec::new(),
     };
-    for run in &trace.runs {
-        let all = reconstruct(run);
-        let Some(span) = all.span else { continue };
-        let demand = Demand::of(run, span);
-        for gpu in &all.gpus {
-            let Some(usage) = usage(run, &all, &demand, *gpu) else {
-                continue;
-            };
-            let row = gpu::row(run, &all, &usage, *gpu, options);
-            let sight = find::Sight {
-                trace,
-                run,
-                all: &all,
-            };
-            analysis.findings.extend(find::idle(&sight, &row, options));
-            analysis.gpus.push(row);
-        }
-        let sight = find::Sight {
-            trace,
-            run,
-            all: &all,
-        };
-        analysis.findings.extend(find::contention(&sight));
-        regions::add(run, &all, &mut analysis.regions);
-        let steps = path::critical_path(run, &all, options.steps_max);
-        analysis.critical_path.extend(steps);
-    }
+    let (phases, ()) = rayon::join(
+        || phase::rows(trace),
+        || {
+            for run in &trace.runs {
+                add_run(trace, run, options, &mut analysis);
+            }
+        },
+    );
+    analysis.phases = phases;
     for (index, finding) in analysis.findings.iter_mut().enumerate() {
         finding.id = format!("f{index}");
     }
     analysis
+}
+
+fn add_run(trace: &Trace, run: &Run, options: &Options, analysis: &mut Analysis) {
+    let all = reconstruct(run);
+    let Some(span) = all.span else { return };
+    let sight = find::Sight {
+        trace,
+        run,
+        all: &all,
+    };
+    let demand = Demand::of(run, span);
+    for gpu in &all.gpus {
+        let Some(usage) = usage(run, &all, &demand, *gpu) else {
+            continue;
+        };
+        let row = gpu::row(run, &all, &usage, *gpu, options);
+        analysis.findings.extend(find::idle(&sight, &row, options));
+        analysis.gpus.push(row);
+    }
+    analysis.findings.extend(find::contention(&sight));
+    let (steps, ()) = rayon::join(
+        || path::critical_path(run, &all, options.steps_max),
+        || regions::add(run, &all, &mut analysis.regions),
+    );
+    analysis.critical_path.extend(steps);
 }

@@ -1,5 +1,6 @@
 //! Holds as the result shows them, with their owner, phases and lines.
 
+use rayon::prelude::*;
 use tracefmt::finding::Confidence;
 use tracefmt::run::{MarkKind, Run};
 
@@ -12,8 +13,7 @@ use crate::phase::{each_of, residual_ms};
 pub(super) fn add(run: &Run, all: &Reconstruction, regions: &mut Vec<Region>) {
     let mut order: Vec<&Hold> = all.holds.iter().filter(|hold| hold.locked()).collect();
     order.sort_by_key(|hold| (hold.acquired, hold.gpu));
-    regions.reserve(order.len());
-    regions.extend(order.into_iter().map(|hold| region(run, all, hold)));
+    regions.par_extend(order.into_par_iter().map(|hold| region(run, all, hold)));
 }
 
 fn region(run: &Run, all: &Reconstruction, hold: &Hold) -> Region {

@@ -7,6 +7,8 @@ use tracefmt::finding::{Code, Confidence, Finding, Severity};
 
 use super::{Sight, median};
 
+/// Syntheses looked at, the first ones; more would not make it surer.
+const TASKS_MAX: usize = 20_000;
 /// Samples that a statement needs.
 const SAMPLES_MIN: usize = 16;
 /// Concurrency of the busiest third over that of the calmest.
@@ -82,7 +84,7 @@ pub fn contention(sight: &Sight<'_>) -> Option<Finding> {
 
 /// Every complete synthesis with the mean number of syntheses under way during it.
 fn samples(sight: &Sight<'_>) -> Vec<Sample> {
-    let tasks = || sight.run.tasks.iter().enumerate();
+    let tasks = || sight.run.tasks.iter().enumerate().take(TASKS_MAX);
     let mut steps: Vec<(i64, i64)> = Vec::new();
     for (_, task) in tasks() {
         let (Some(start), Some(end)) = (task.synth_start, task.synth_end) else {

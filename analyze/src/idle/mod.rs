@@ -99,8 +99,10 @@ pub fn usage(run: &Run, all: &Reconstruction, demand: &Demand, gpu: u32) -> Opti
         before: spans(holds, |hold| (hold.ready, hold.request)),
         demand,
     };
-    let by_kernel = states.split(&whole, &kernel, &hold);
-    let by_hold = states.split(&whole, &hold, &hold);
+    let (by_kernel, by_hold) = rayon::join(
+        || states.split(&whole, &kernel, &hold),
+        || states.split(&whole, &hold, &hold),
+    );
     Some(Usage {
         span,
         interval: calls(run, holds, span).and(&whole),

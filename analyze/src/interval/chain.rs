@@ -2,11 +2,11 @@
 //! else as soon as its CPU work is done and the call before it has left.
 
 use tracefmt::finding::Confidence;
-use tracefmt::run::{Outcome, Run};
+use tracefmt::run::{Mark, Outcome, Run};
 
 use super::estimate::{Call, PREPARE_US, TO_RELEASE_US};
 use super::exact::Records;
-use super::printed::SANE_US_MAX;
+use super::printed::{self, SANE_US_MAX};
 use super::tuning::Tuning;
 use super::{Hold, OPEN_END, Reconstruction, Span};
 
@@ -24,9 +24,25 @@ pub(super) struct Place {
     pub(super) acquired: i64,
     pub(super) prepared: i64,
     pub(super) released: i64,
-    pub(super) kernels: Vec<Span>,
+    pub(super) kernels: Stretches,
     pub(super) barrier: Option<Span>,
     pub(super) confidence: Confidence,
+}
+
+/// Kernel stretches in order of time; the old dialects have two at most.
+#[derive(Debug)]
+pub(super) enum Stretches {
+    Few([Option<Span>; 2]),
+    Many(Vec<Span>),
+}
+
+impl Stretches {
+    fn append_to(self, list: &mut Vec<Span>) {
+        match self {
+            Self::Few(few) => list.extend(few.into_iter().flatten()),
+            Self::Many(many) => list.extend(many),
+        }
+    }
 }
 
 /// Places the calls of one GPU and appends them to `all`.
@@ -43,13 +59,14 @@ pub(super) fn place(
         .iter()
         .map(|index| {
             let call = Call::of(run, *index as usize);
-            let anchor = call.anchor(&tuning);
-            (call, anchor)
+            let bounds = call.bounds();
+            let anchor = call.anchor(&tuning, bounds);
+            (call, anchor, bounds)
         })
         .peekable();
     let mut left = -SANE_US_MAX;
-    while let Some((call, anchor)) = calls.next() {
-        let next = calls.peek().and_then(|(next, anchor)| {
+    while let Some((call, anchor, bounds)) = calls.next() {
+        let next = calls.peek().and_then(|(next, anchor, _)| {
             let start = (*anchor)?;
             Some(start - next.prepare_us())
         });
@@ -59,6 +76,7 @@ pub(super) fn place(
                 tuning: &tuning,
                 left,
                 next,
+                bounds,
             };
             chain.place(&call, anchor)
         });
@@ -69,12 +87,15 @@ pub(super) fn place(
     }
 }
 
+/// Orders the calls by their first line under the lock, else by where they started.
 fn lock_order(run: &Run, order: Vec<u32>) -> Vec<u32> {
-    let key = |index: &u32| Call::of(run, *index as usize).order_key();
-    let mut keyed: Vec<_> = order
-        .into_iter()
-        .map(|index| (key(&index), index))
-        .collect();
+    let key = |index: u32| {
+        let mut marks = run.marks_of(index as usize);
+        let locked = marks.find(|mark| printed::is_locked(mark.kind()));
+        let start = || run.calls.get(index as usize).map(|call| call.start.line);
+        locked.map(Mark::line).or_else(start).unwrap_or_default()
+    };
+    let mut keyed: Vec<_> = order.into_iter().map(|index| (key(index), index)).collect();
     keyed.sort();
     keyed.into_iter().map(|(_, index)| index).collect()
 }
@@ -82,7 +103,7 @@ fn lock_order(run: &Run, order: Vec<u32>) -> Vec<u32> {
 fn push(run: &Run, gpu: u32, call: &Call, place: Place, all: &mut Reconstruction) {
     let index = u32::try_from(call.index).unwrap_or(u32::MAX);
     let from = u32::try_from(all.kernels.len()).unwrap_or(u32::MAX);
-    all.kernels.extend(place.kernels);
+    place.kernels.append_to(&mut all.kernels);
     let to = u32::try_from(all.kernels.len()).unwrap_or(u32::MAX);
     let owner = run.calls.get(call.index).map(|call| call.confidence);
     let start = call.start.unwrap_or(tracefmt::run::At {
@@ -121,6 +142,8 @@ struct Chain<'a> {
     left: i64,
     /// When the next one takes the lock, where its own equations say so.
     next: Option<i64>,
+    /// Earliest and latest start of its GPU thread.
+    bounds: (i64, i64),
 }
 
 impl Chain<'_> {
@@ -128,7 +151,7 @@ impl Chain<'_> {
         let open = call.end.is_none() && call.outcome == Outcome::Proving;
         let printed = &call.printed;
         let none = printed.ntt.or(printed.batch).or(printed.tail).is_none();
-        if printed.first_locked.is_none() && (call.end.is_none() || self.tuning.usual.is_none()) {
+        if printed.last_locked.is_none() && (call.end.is_none() || self.tuning.usual.is_none()) {
             return self.without_lines(call, open);
         }
         let start = self.start(call, anchor);
@@ -144,7 +167,7 @@ impl Chain<'_> {
     /// Start of the GPU thread.
     fn start(&self, call: &Call, anchor: Option<i64>) -> i64 {
         let prepare = call.prepare_us();
-        let (low, high) = call.bounds();
+        let (low, high) = self.bounds;
         let start = anchor.unwrap_or_else(|| {
             let free = self.left.saturating_add(HANDOVER_US);
             let guess = self.ready_for_lock(call).max(free) + prepare;
@@ -212,12 +235,12 @@ impl Chain<'_> {
     fn open(&self, call: &Call, start: i64) -> Place {
         let printed = &call.printed;
         let acquired = start - call.prepare_us();
-        let (mut spans, mut barrier) = (vec![(start, OPEN_END)], None);
+        let (mut spans, mut barrier) = ([Span::new(start, OPEN_END), None], None);
         if let Some(ntt) = printed.ntt {
             let ntt_end = start + ntt;
             let ready = call.split_end().zip(printed.prep).map(|(a, b)| a + b);
             let batch_start = ready.map_or(OPEN_END, |us| us.max(ntt_end));
-            spans = vec![(start, ntt_end), (batch_start, OPEN_END)];
+            spans = [Span::new(start, ntt_end), Span::new(batch_start, OPEN_END)];
             barrier = Span::new(ntt_end, batch_start);
         }
         Place {
@@ -225,10 +248,7 @@ impl Chain<'_> {
             acquired,
             prepared: start,
             released: OPEN_END,
-            kernels: spans
-                .into_iter()
-                .filter_map(|(a, b)| Span::new(a, b))
-                .collect(),
+            kernels: Stretches::Few(spans),
             barrier,
             confidence: Confidence::Inferred,
         }
@@ -242,7 +262,7 @@ impl Chain<'_> {
             acquired,
             prepared: start,
             released: call.printed.held.map_or(start, |held| acquired + held),
-            kernels: Vec::new(),
+            kernels: Stretches::Few([None; 2]),
             barrier: None,
             confidence: Confidence::Inferred,
         }
@@ -262,17 +282,16 @@ impl Chain<'_> {
             acquired,
             prepared: acquired,
             released,
-            kernels: Span::new(acquired, released).into_iter().collect(),
+            kernels: Stretches::Few([Span::new(acquired, released), None]),
             barrier: None,
             confidence: Confidence::Ambiguous,
         }
     }
 }
 
-fn kernels(start: i64, ntt_end: i64, batch_start: i64, end: i64) -> Vec<Span> {
+fn kernels(start: i64, ntt_end: i64, batch_start: i64, end: i64) -> Stretches {
     if ntt_end == batch_start {
-        return Span::new(start, end).into_iter().collect();
+        return Stretches::Few([Span::new(start, end), None]);
     }
-    let spans = [Span::new(start, ntt_end), Span::new(batch_start, end)];
-    spans.into_iter().flatten().collect()
+    Stretches::Few([Span::new(start, ntt_end), Span::new(batch_start, end)])
 }

@@ -11,7 +11,7 @@
 //! constants below are the small steps that no line prints; together they are the 12 to 22 ms
 //! that a change of workers is published to cost.
 
-use tracefmt::run::{At, LineRef, Outcome, Run};
+use tracefmt::run::{At, Outcome, Run};
 
 use super::printed::{HALF_MS, Prestage, Printed, SANE_US_MAX, Window, sane};
 use super::tuning::Tuning;
@@ -67,12 +67,6 @@ impl Call {
         }
     }
 
-    /// Orders the calls of a GPU: the first line under the lock, else where the call started.
-    pub(super) fn order_key(&self) -> LineRef {
-        let start = || self.start.map(|at| at.line);
-        self.printed.first_locked.or_else(start).unwrap_or_default()
-    }
-
     /// Entry of the call.
     pub(super) fn entry(&self) -> Option<i64> {
         Some(self.start?.us + HALF_MS + ENTRY_US)
@@ -119,11 +113,8 @@ impl Call {
     }
 
     /// Start of the GPU thread by the best equation that the windows allow.
-    pub(super) fn anchor(&self, tuning: &Tuning) -> Option<i64> {
-        let allowed = |start: &i64| {
-            let (low, high) = self.bounds();
-            (low - STAMP_SLOP_US..=high.saturating_add(STAMP_SLOP_US)).contains(start)
-        };
+    pub(super) fn anchor(&self, tuning: &Tuning, (low, high): (i64, i64)) -> Option<i64> {
+        let allowed = |start: &i64| (low - STAMP_SLOP_US..=high + STAMP_SLOP_US).contains(start);
         self.start_by_lock()
             .filter(allowed)
             .or_else(|| self.start_by_barrier().filter(allowed))

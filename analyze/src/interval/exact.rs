@@ -4,7 +4,7 @@ use tracefmt::event::What;
 use tracefmt::finding::Confidence;
 use tracefmt::run::{Mark, MarkKind, Run};
 
-use super::chain::Place;
+use super::chain::{Place, Stretches};
 use super::{OPEN_END, Span};
 
 /// Phases that are no kernels, or hold others.
@@ -105,7 +105,7 @@ impl<'a> Records<'a> {
             acquired,
             prepared,
             released,
-            kernels,
+            kernels: Stretches::Many(kernels),
             barrier,
             confidence: Confidence::Certain,
         })

@@ -5,7 +5,7 @@
 //! durations, but no time window.
 
 use tracefmt::finding::Confidence;
-use tracefmt::run::{LineRef, Mark, Run};
+use tracefmt::run::{LineRef, Mark, MarkKind, Run};
 use tracefmt::timing::TimingWhat;
 
 /// Half of the millisecond that printing cuts off.
@@ -49,8 +49,6 @@ pub(super) struct Printed {
     pub(super) prep: Option<i64>,
     pub(super) b_g2: Option<i64>,
     pub(super) epilogue: Option<i64>,
-    /// First line printed under the lock, which orders the calls of a GPU.
-    pub(super) first_locked: Option<LineRef>,
     /// Last line printed under the lock.
     pub(super) last_locked: Option<LineRef>,
     pub(super) acquired_at: Option<Window>,
@@ -81,6 +79,23 @@ fn us(ms: i64) -> Option<i64> {
     (0..=1_000_000_000)
         .contains(&ms)
         .then(|| ms * 1000 + HALF_MS)
+}
+
+/// Whether a line is printed by the holder of the lock.
+pub(super) const fn is_locked(kind: MarkKind) -> bool {
+    matches!(
+        kind,
+        MarkKind::PreLock
+            | MarkKind::PrestageVram
+            | MarkKind::PrestageSkip
+            | MarkKind::PrestageOk
+            | MarkKind::PrestageFallback
+            | MarkKind::NttMsmH
+            | MarkKind::BarrierWait
+            | MarkKind::BatchAdd
+            | MarkKind::TailMsm
+            | MarkKind::MutexHeld
+    )
 }
 
 impl Printed {
@@ -163,7 +178,6 @@ impl Printed {
             }
             _ => return,
         }
-        self.first_locked = self.first_locked.or(Some(line));
         self.last_locked = Some(line);
     }
 }

@@ -5,6 +5,7 @@ use tracefmt::run::Run;
 
 use super::chain::release_of;
 use super::estimate::{Call, PREPARE_US, TO_RELEASE_US};
+use super::printed::SANE_US_MAX;
 
 /// Calls looked at; the medians do not move beyond.
 const CALLS_MAX: usize = 4096;
@@ -59,15 +60,15 @@ impl Tuning {
     /// Where a call is pinned down and found the lock free, its CPU work before it is known.
     fn learn_register(&mut self, run: &Run, order: &[u32]) {
         let mut register = Vec::new();
-        let mut released = i64::MIN;
+        let mut released = -SANE_US_MAX;
         for index in order.iter().take(CALLS_MAX) {
             let call = Call::of(run, *index as usize);
-            let Some(start) = call.anchor(self) else {
-                released = i64::MAX;
+            let Some(start) = call.anchor(self, call.bounds()) else {
+                released = SANE_US_MAX;
                 continue;
             };
             let acquired = start - call.prepare_us();
-            if call.printed.prestage.registered() && acquired > released.saturating_add(20_000) {
+            if call.printed.prestage.registered() && acquired > released + 20_000 {
                 register.extend(call.split_end().map(|split| acquired - split));
             }
             released = release_of(&call, start);
