@@ -210,9 +210,10 @@ impl Chain<'_> {
         let end = batch_start + rest;
         let acquired = (start - call.prepare_us()).max(self.left.min(start - 1));
         let released = match printed.held {
-            Some(held) => (acquired + held).max(end),
+            Some(held) => acquired + held,
             None => end + TO_RELEASE_US,
         };
+        let over = call.end.map_or(released, |at| at.us);
         let whole = call.kernel_us().is_some();
         let lost_order =
             anchored && start - call.prepare_us() < self.left.saturating_sub(OVERLAP_US);
@@ -220,7 +221,7 @@ impl Chain<'_> {
             request: self.request(call, acquired),
             acquired,
             prepared: (acquired + call.prestage_us()).min(start),
-            released,
+            released: released.min(over).max(end),
             kernels: kernels(start, ntt_end, batch_start, end),
             barrier: Span::new(ntt_end, batch_start),
             confidence: if whole && !lost_order {
