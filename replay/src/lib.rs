@@ -1,3 +1,7 @@
 //! Simulated VRAM, schedules, lifecycle checks, exploration and shrinking.
 
+pub mod run;
 pub mod vram;
+
+#[cfg(test)]
+mod testing;

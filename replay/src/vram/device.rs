@@ -172,6 +172,22 @@ impl Device {
         rc
     }
 
+    /// A request failed in reality that succeeded here: what it got goes back.
+    pub(super) fn retract(&mut self, id: u64) {
+        if let Some(place) = self.allocations.insert(id, Place::Null) {
+            self.release(place);
+        }
+    }
+
+    /// A request succeeded in reality that failed here: its bytes count, beyond the card if
+    /// they must.
+    pub(super) fn insist(&mut self, id: u64, bytes: u64) {
+        let rounded = bytes.checked_next_multiple_of(self.profile.block_bytes);
+        let rounded = rounded.unwrap_or(bytes).min(self.capacity);
+        self.blocks_bytes = self.blocks_bytes.saturating_add(rounded);
+        self.allocations.insert(id, Place::Blocks(rounded));
+    }
+
     /// `cudaFree`: waits for all running work, then frees at once.
     pub fn free(&mut self, id: u64) -> u32 {
         let Some(place) = self.allocations.remove(&id) else {

@@ -99,12 +99,27 @@ impl Machine {
         self.outcome(gpu, rc)
     }
 
-    /// Notes a failure that the model cannot foresee, such as a kernel's, as it was recorded.
-    pub fn fail(&mut self, step: &Step, rc: u32) {
-        self.last_errors.insert((step.worker, step.thread), rc);
+    /// Corrects the state after a step whose recorded result code differs from the answer here:
+    /// reality wins, and what follows is judged from there.
+    pub fn adopt(&mut self, step: &Step, rc: u32) -> Outcome {
+        let gpu = usize::try_from(step.gpu.unwrap_or(0)).unwrap_or(usize::MAX);
+        let caller = (step.worker, step.thread);
+        if rc != 0 && !matches!(step.op, Op::GetLastError | Op::PeekLastError) {
+            self.last_errors.insert(caller, rc);
+        }
         if STICKY.contains(&rc) {
             self.sticky = Some(rc);
         }
+        if let (Some(device), Op::Malloc { id, bytes } | Op::MallocAsync { id, bytes, .. }) =
+            (self.devices.get_mut(gpu), &step.op)
+        {
+            if rc == 0 {
+                device.insist(*id, *bytes);
+            } else {
+                device.retract(*id);
+            }
+        }
+        self.outcome(gpu, rc)
     }
 
     fn outcome(&self, gpu: usize, rc: u32) -> Outcome {
@@ -243,9 +258,9 @@ mod tests {
     fn after_a_sticky_error_every_call_fails_and_host_ops_go_on() {
         let mut machine = machine(1);
         let launch = Step::new(Op::CtxSync);
-        machine.fail(&launch, 13);
+        machine.adopt(&launch, 13);
         assert_eq!(rc(&mut machine, &malloc(1, 1)), 0, "13 is not sticky");
-        machine.fail(&launch, 700);
+        machine.adopt(&launch, 700);
         assert_eq!(machine.sticky(), Some(700));
         assert_eq!(rc(&mut machine, &malloc(2, 1)), 700);
         assert_eq!(rc(&mut machine, &Step::new(Op::GetLastError)), 700);
@@ -269,6 +284,23 @@ mod tests {
         assert_eq!(rc(&mut machine, &unregister), 0);
         assert_eq!(rc(&mut machine, &unregister), 713);
         assert_eq!(machine.host().registered().count(), 0);
+    }
+
+    #[test]
+    fn a_recorded_answer_wins_over_the_models() {
+        let mut machine = machine(1);
+        let step = malloc(1, GIB / 2);
+        assert_eq!(rc(&mut machine, &step), 0);
+        assert_eq!(
+            machine.adopt(&step, RC_OUT_OF_MEMORY).free,
+            GIB,
+            "taken back"
+        );
+        let step = malloc(2, 2 * GIB);
+        assert_eq!(rc(&mut machine, &step), RC_OUT_OF_MEMORY);
+        assert_eq!(machine.adopt(&step, 0).free, 0, "all the card has");
+        assert_eq!(rc(&mut machine, &Step::new(Op::Free { id: 2 })), 0);
+        assert_eq!(machine.device(0).map(Device::free_bytes), Some(GIB));
     }
 
     #[test]

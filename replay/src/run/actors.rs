@@ -1,0 +1,238 @@
+//! The workers of a schedule: who runs, who waits for what, who has stopped.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tracefmt::ops::Op;
+
+/// Why a worker runs no further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// Its op at this step failed, and it does not go on after that.
+    Aborted(usize),
+    /// It panicked at this step.
+    Panicked(usize),
+    /// It waits at this step for a lock that nobody releases.
+    Locked {
+        /// The `lock` step.
+        at: usize,
+        /// The lock.
+        name: String,
+        /// The worker that holds it; itself, if it locked twice.
+        holder: u32,
+    },
+    /// It waits at this step for others who never come.
+    Alone {
+        /// The `barrier` step.
+        at: usize,
+        /// The barrier.
+        name: String,
+    },
+    /// It looks for a label that never comes, since this step failed.
+    Lost {
+        /// The step that failed.
+        at: usize,
+        /// The label.
+        label: String,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// The workers that did not reach their last op, by worker.
+    pub stopped: Vec<(u32, Stop)>,
+    /// Locks still held at the end, with their holder, by name.
+    pub held: Vec<(String, u32)>,
+}
+
+/// What to do with a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It does not run.
+    Skip,
+    /// Its worker waits.
+    Wait,
+    /// It ran, and concerns no driver.
+    Done,
+    /// The worker dies here.
+    Panic {
+        /// Whether it frees what it holds.
+        unwind: bool,
+    },
+    /// It is for the machine.
+    Call,
+}
+
+#[derive(Debug, Default)]
+struct Actor<'a> {
+    stop: Option<Stop>,
+    seeking: Option<(usize, &'a str)>,
+    waiting: bool,
+    postponed: VecDeque<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Lock {
+    holder: Option<u32>,
+    /// Workers that wait for it, with the step at which they do.
+    waiters: VecDeque<(u32, usize)>,
+}
+
+/// All workers, with their locks and barriers.
+#[derive(Debug, Default)]
+pub(super) struct Actors<'a> {
+    workers: BTreeMap<u32, Actor<'a>>,
+    locks: BTreeMap<&'a str, Lock>,
+    /// Who has arrived at a barrier, with the step.
+    barriers: BTreeMap<&'a str, Vec<(u32, usize)>>,
+    /// Workers that may go on, with the step that they waited at.
+    ready: VecDeque<(u32, Option<usize>)>,
+}
+
+impl<'a> Actors<'a> {
+    /// Keeps a step for later if its worker waits.
+    pub(super) fn postpone(&mut self, worker: u32, at: usize) -> bool {
+        let actor = self.workers.entry(worker).or_default();
+        if actor.waiting {
+            actor.postponed.push_back(at);
+        }
+        actor.waiting
+    }
+
+    /// The next worker that may go on, and the waiting step that is now done.
+    pub(super) fn next_ready(&mut self) -> Option<(u32, Option<usize>)> {
+        let (worker, at) = self.ready.pop_front()?;
+        self.workers.entry(worker).or_default().waiting = false;
+        Some((worker, at))
+    }
+
+    /// The next step that a worker postponed, unless it waits again.
+    pub(super) fn next_postponed(&mut self, worker: u32) -> Option<usize> {
+        let actor = self.workers.get_mut(&worker)?;
+        if actor.waiting {
+            None
+        } else {
+            actor.postponed.pop_front()
+        }
+    }
+
+    /// Decides what a worker does with its next step.
+    pub(super) fn turn(&mut self, worker: u32, at: usize, op: &'a Op) -> Turn {
+        let actor = self.workers.entry(worker).or_default();
+        if actor.stop.is_some() {
+            return Turn::Skip;
+        }
+        if let Some((_, label)) = actor.seeking {
+            return match op {
+                Op::Label { name } if name == label => {
+                    actor.seeking = None;
+                    Turn::Done
+                }
+                _ => Turn::Skip,
+            };
+        }
+        match op {
+            Op::Lock { name } => self.lock(worker, at, name),
+            Op::Unlock { name } => {
+                self.unlock(worker, name);
+                Turn::Done
+            }
+            Op::Barrier { name, n } => self.barrier(worker, at, name, *n),
+            Op::Label { .. } => Turn::Done,
+            Op::Panic { unwind } => Turn::Panic { unwind: *unwind },
+            _ => Turn::Call,
+        }
+    }
+
+    fn lock(&mut self, worker: u32, at: usize, name: &'a str) -> Turn {
+        let lock = self.locks.entry(name).or_default();
+        if lock.holder.is_none() {
+            lock.holder = Some(worker);
+            return Turn::Done;
+        }
+        lock.waiters.push_back((worker, at));
+        self.wait(worker)
+    }
+
+    fn wait(&mut self, worker: u32) -> Turn {
+        self.workers.entry(worker).or_default().waiting = true;
+        Turn::Wait
+    }
+
+    /// Releases a lock to the first who waits; one that the worker does not hold stays.
+    fn unlock(&mut self, worker: u32, name: &str) {
+        let Some(lock) = self.locks.get_mut(name) else {
+            return;
+        };
+        if lock.holder == Some(worker) {
+            let next = lock.waiters.pop_front();
+            lock.holder = next.map(|(waiter, _)| waiter);
+            self.ready
+                .extend(next.map(|(waiter, at)| (waiter, Some(at))));
+        }
+    }
+
+    fn barrier(&mut self, worker: u32, at: usize, name: &'a str, n: u64) -> Turn {
+        let arrived = self.barriers.entry(name).or_default();
+        if arrived.len() as u64 + 1 >= n {
+            let others = std::mem::take(arrived);
+            self.ready
+                .extend(others.into_iter().map(|(other, at)| (other, Some(at))));
+            return Turn::Done;
+        }
+        arrived.push((worker, at));
+        self.wait(worker)
+    }
+
+    /// A worker stops and lets go of its locks.
+    pub(super) fn stop(&mut self, worker: u32, stop: Stop) {
+        self.workers.entry(worker).or_default().stop = Some(stop);
+        let mine: Vec<&str> = self
+            .locks
+            .iter()
+            .filter(|(_, lock)| lock.holder == Some(worker))
+            .map(|(name, _)| *name)
+            .collect();
+        for name in mine {
+            self.unlock(worker, name);
+        }
+    }
+
+    /// A worker goes on at a label.
+    pub(super) fn seek(&mut self, worker: u32, at: usize, label: &'a str) {
+        self.workers.entry(worker).or_default().seeking = Some((at, label));
+    }
+
+    /// What is left when no step is.
+    pub(super) fn into_ending(self) -> Ending {
+        let mut stopped: BTreeMap<u32, Stop> = BTreeMap::new();
+        for (worker, actor) in self.workers {
+            let lost = actor.seeking.map(|(at, label)| Stop::Lost {
+                at,
+                label: label.to_owned(),
+            });
+            if let Some(stop) = actor.stop.or(lost) {
+                stopped.insert(worker, stop);
+            }
+        }
+        let mut held = Vec::new();
+        for (name, lock) in self.locks {
+            let Some(holder) = lock.holder else { continue };
+            held.push((name.to_owned(), holder));
+            for (worker, at) in lock.waiters {
+                let name = name.to_owned();
+                stopped.insert(worker, Stop::Locked { at, name, holder });
+            }
+        }
+        for (name, arrived) in self.barriers {
+            for (worker, at) in arrived {
+                let name = name.to_owned();
+                stopped.insert(worker, Stop::Alone { at, name });
+            }
+        }
+        Ending {
+            stopped: stopped.into_iter().collect(),
+            held,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Runs a schedule: each worker's ops in their order, the workers against each other as
+//! recorded, as far as locks and barriers allow.
+//!
+//! A worker that has to wait does so, and the others go on; so a changed schedule runs too,
+//! although nobody recorded it. A worker whose op fails stops, goes on, or goes to its fallback,
+//! as the op says. A worker that stops lets go of its locks, as a guard does when the stack
+//! unwinds; memory it keeps, unless it panics with `unwind`.
+//!
+//! This module decides what runs and keeps the record; what the record means is decided by
+//! [`crate::check`].
+
+mod actors;
+mod record;
+
+use std::collections::VecDeque;
+
+use tracefmt::ops::{OnError, Op, Schedule, Step};
+
+use crate::vram::{Machine, Outcome, Profile};
+use actors::{Actors, Turn};
+
+pub use actors::{Ending, Stop};
+pub use record::{Peak, Ran, Record};
+
+/// How a schedule is run.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// The driver.
+    pub profile: Profile,
+    /// Whether a recorded result code wins over the model's: yes for what really ran, no for
+    /// a changed schedule.
+    pub trust_truth: bool,
+}
+
+impl Options {
+    /// Options for a recorded schedule.
+    pub fn recorded(profile: Profile) -> Self {
+        Self {
+            profile,
+            trust_truth: true,
+        }
+    }
+
+    /// Options for a schedule that was changed, or never ran.
+    pub fn hypothetical(profile: Profile) -> Self {
+        Self {
+            profile,
+            trust_truth: false,
+        }
+    }
+}
+
+/// Runs a schedule and hands each step that ran to `observe`, in the order in which they ran.
+pub fn execute(schedule: &Schedule, options: &Options, observe: impl FnMut(&Ran)) -> Ending {
+    let mut runner = Runner {
+        schedule,
+        options,
+        machine: Machine::new(options.profile, &schedule.header),
+        actors: Actors::default(),
+        unwinds: schedule
+            .steps
+            .iter()
+            .any(|step| step.op == Op::Panic { unwind: true }),
+        held: Vec::new(),
+        observe,
+    };
+    for at in 0..schedule.steps.len() {
+        runner.arrive(at);
+    }
+    runner.actors.into_ending()
+}
+
+struct Runner<'a, F> {
+    schedule: &'a Schedule,
+    options: &'a Options,
+    machine: Machine,
+    actors: Actors<'a>,
+    /// Whether some worker unwinds, so that it matters who holds what.
+    unwinds: bool,
+    /// Live allocations as (worker, gpu, id), in order of allocation; only if `unwinds`.
+    held: Vec<(u32, Option<u32>, u64)>,
+    observe: F,
+}
+
+impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
+    /// A step's turn has come in the recorded order.
+    fn arrive(&mut self, at: usize) {
+        let Some(step) = self.schedule.steps.get(at) else {
+            return;
+        };
+        let worker = step.worker.unwrap_or(0);
+        if self.actors.postpone(worker, at) {
+            return;
+        }
+        self.take(worker, at, step);
+        self.wake();
+    }
+
+    /// Runs what had to wait and need not any more.
+    fn wake(&mut self) {
+        while let Some((worker, at)) = self.actors.next_ready() {
+            if let Some(at) = at
+                && let Some(step) = self.schedule.steps.get(at)
+            {
+                self.note(at, self.idle_outcome(step), 0, false);
+            }
+            while let Some(at) = self.actors.next_postponed(worker) {
+                if let Some(step) = self.schedule.steps.get(at) {
+                    self.take(worker, at, step);
+                }
+            }
+        }
+    }
+
+    /// Runs one step of a worker that is not waiting.
+    fn take(&mut self, worker: u32, at: usize, step: &'a Step) {
+        match self.actors.turn(worker, at, &step.op) {
+            Turn::Skip | Turn::Wait => {}
+            Turn::Done => self.note(at, self.idle_outcome(step), 0, false),
+            Turn::Panic { unwind } => {
+                if unwind {
+                    self.unwind(worker);
+                }
+                self.note(at, self.idle_outcome(step), 0, false);
+                self.actors.stop(worker, Stop::Panicked(at));
+            }
+            Turn::Call => self.call(worker, at, step),
+        }
+    }
+
+    fn call(&mut self, worker: u32, at: usize, step: &'a Step) {
+        let mut outcome = self.machine.apply(step);
+        let predicted = outcome.rc;
+        if let Some(rc) = step.truth.rc.filter(|_rc| self.options.trust_truth)
+            && rc != predicted
+        {
+            outcome = self.machine.adopt(step, rc);
+        }
+        if self.unwinds {
+            self.track(worker, step, outcome.rc);
+        }
+        let refused = refuses(step, outcome);
+        self.note(at, outcome, predicted, refused);
+        if outcome.rc != 0 || refused {
+            match &step.on_error {
+                OnError::Ignore => {}
+                OnError::Abort => self.actors.stop(worker, Stop::Aborted(at)),
+                OnError::Fallback(label) => self.actors.seek(worker, at, label),
+            }
+        }
+    }
+
+    fn idle_outcome(&self, step: &Step) -> Outcome {
+        let device = self.machine.device(step.gpu.unwrap_or(0));
+        Outcome {
+            rc: 0,
+            free: device.map_or(0, crate::vram::Device::free_bytes),
+            pool_reserved: device.map_or(0, crate::vram::Device::pool_reserved_bytes),
+        }
+    }
+
+    fn note(&mut self, at: usize, outcome: Outcome, predicted: u32, refused: bool) {
+        (self.observe)(&Ran {
+            at,
+            outcome,
+            predicted,
+            refused,
+        });
+    }
+
+    /// Keeps the list of who holds what.
+    fn track(&mut self, worker: u32, step: &Step, rc: u32) {
+        match (&step.op, rc) {
+            (Op::Malloc { id, .. } | Op::MallocAsync { id, .. }, 0) => {
+                self.held.push((worker, step.gpu, *id));
+            }
+            (Op::Free { id } | Op::FreeAsync { id, .. }, 0) => {
+                self.held
+                    .retain(|(_, gpu, held)| (*gpu, *held) != (step.gpu, *id));
+            }
+            _ => {}
+        }
+    }
+
+    /// Frees what a worker holds, youngest first, as destructors do.
+    fn unwind(&mut self, worker: u32) {
+        let mut mine: VecDeque<(Option<u32>, u64)> = VecDeque::new();
+        self.held.retain(|&(owner, gpu, id)| {
+            if owner == worker {
+                mine.push_front((gpu, id));
+            }
+            owner != worker
+        });
+        for (gpu, id) in mine {
+            let mut step = Step::new(Op::Free { id }).on_worker(worker);
+            step.gpu = gpu;
+            self.machine.apply(&step);
+        }
+    }
+}
+
+/// Whether a `memGetInfo` says that what is needed will not fit.
+fn refuses(step: &Step, outcome: Outcome) -> bool {
+    match step.op {
+        Op::MemGetInfo {
+            need: Some(need),
+            margin,
+        } => outcome.free < need.saturating_add(margin.unwrap_or(0)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
