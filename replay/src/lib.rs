@@ -1,5 +1,10 @@
 //! Simulated VRAM, schedules, lifecycle checks, exploration and shrinking.
 
+pub mod change;
+pub mod check;
+pub mod life;
+pub mod minimum;
+pub mod report;
 pub mod run;
 pub mod vram;
 

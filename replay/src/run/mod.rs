@@ -10,7 +10,7 @@
 //! [`crate::check`].
 
 mod actors;
-mod record;
+pub(crate) mod record;
 
 use std::collections::VecDeque;
 

@@ -32,3 +32,4 @@ pub use device::{Device, RC_BAD_HANDLE, RC_INVALID, RC_OUT_OF_MEMORY};
 pub use host::{HostRanges, RC_ALREADY_REGISTERED, RC_NOT_REGISTERED, Registration};
 pub use machine::{Machine, Outcome, RC_NO_DEVICE, STICKY};
 pub use profile::{H200_580, MIB, PROFILES, Profile, STRICT, UnknownProfile};
+pub(crate) use streams::{Moment, Streams};

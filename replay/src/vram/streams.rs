@@ -12,7 +12,7 @@ use tracefmt::ops::Stream;
 
 /// The place of a free in the order of its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub(super) struct Moment {
+pub(crate) struct Moment {
     /// Position of the free in its stream.
     position: u64,
     /// Position of the last work before it that was still running; 0 for none.
@@ -21,7 +21,7 @@ pub(super) struct Moment {
 
 impl Moment {
     /// The later of two, part by part.
-    pub(super) fn max(self, other: Self) -> Self {
+    pub(crate) fn max(self, other: Self) -> Self {
         Self {
             position: self.position.max(other.position),
             after: self.after.max(other.after),
@@ -50,21 +50,25 @@ struct Event {
 
 /// All streams and events of one card.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Streams {
+pub(crate) struct Streams {
     clocks: BTreeMap<Stream, Clock>,
     events: BTreeMap<u64, Event>,
 }
 
 impl Streams {
-    /// Queues work.
-    pub(super) fn launch(&mut self, stream: Stream) {
+    /// Queues work and gives its place: it is done when it is over itself.
+    pub(crate) fn launch(&mut self, stream: Stream) -> Moment {
         let clock = self.clocks.entry(stream).or_default();
         clock.position += 1;
         clock.work = clock.position;
+        Moment {
+            position: clock.position,
+            after: clock.position,
+        }
     }
 
     /// Queues a free and gives its place.
-    pub(super) fn free(&mut self, stream: Stream) -> Moment {
+    pub(crate) fn free(&mut self, stream: Stream) -> Moment {
         let clock = self.clocks.entry(stream).or_default();
         clock.position += 1;
         Moment {
@@ -78,13 +82,13 @@ impl Streams {
     }
 
     /// Records an event.
-    pub(super) fn record(&mut self, event: u64, stream: Stream) {
+    pub(crate) fn record(&mut self, event: u64, stream: Stream) {
         let clock = self.clocks.entry(stream).or_default().clone();
         self.events.insert(event, Event { stream, clock });
     }
 
     /// Orders a stream after an event; `false` for an event that was never recorded.
-    pub(super) fn wait(&mut self, stream: Stream, event: u64) -> bool {
+    pub(crate) fn wait(&mut self, stream: Stream, event: u64) -> bool {
         let Some(event) = self.events.get(&event) else {
             return false;
         };
@@ -103,7 +107,7 @@ impl Streams {
     }
 
     /// The host waits for a stream.
-    pub(super) fn sync(&mut self, stream: Stream) {
+    pub(crate) fn sync(&mut self, stream: Stream) {
         if let Some(clock) = self.clocks.get_mut(&stream) {
             clock.done = clock.work;
             let seen = std::mem::take(&mut clock.seen);
@@ -115,7 +119,7 @@ impl Streams {
     }
 
     /// The host waits for an event; gives its stream, and whether a free lies before it.
-    pub(super) fn sync_event(
+    pub(crate) fn sync_event(
         &mut self,
         event: u64,
     ) -> Option<(Stream, impl Fn(Moment) -> bool + use<>)> {
@@ -129,7 +133,7 @@ impl Streams {
     }
 
     /// The host waits for everything.
-    pub(super) fn sync_all(&mut self) {
+    pub(crate) fn sync_all(&mut self) {
         for clock in self.clocks.values_mut() {
             clock.done = clock.work;
         }
@@ -144,7 +148,7 @@ impl Streams {
     }
 
     /// Whether no running work precedes a free.
-    pub(super) fn is_done(&self, stream: Stream, moment: Moment) -> bool {
+    pub(crate) fn is_done(&self, stream: Stream, moment: Moment) -> bool {
         moment.after == 0
             || self
                 .clocks
@@ -153,7 +157,7 @@ impl Streams {
     }
 
     /// Whether `stream` is ordered after a free on another stream.
-    pub(super) fn is_after(&self, stream: Stream, freed_on: Stream, moment: Moment) -> bool {
+    pub(crate) fn is_after(&self, stream: Stream, freed_on: Stream, moment: Moment) -> bool {
         let seen = self
             .clocks
             .get(&stream)

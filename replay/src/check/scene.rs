@@ -1,0 +1,188 @@
+//! What the checks look at: a schedule, the run of it, and what was learned from both.
+
+use std::cell::OnceCell;
+
+use tracefmt::finding::{Code, Confidence, Evidence, Finding, Severity};
+use tracefmt::ops::{Op, Schedule, Step};
+
+use super::Drafted;
+use super::oom::{self, Failure};
+use crate::life::{Buffer, Life};
+use crate::run::{Options, Record};
+use crate::vram::Profile;
+
+/// Where a schedule comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Recorded events, or a schedule that is given as it is.
+    Events,
+    /// Rebuilt from a log that has no memory events.
+    Profile,
+}
+
+/// A run to be judged.
+#[derive(Debug, Clone)]
+pub struct Scene<'a> {
+    /// The schedule.
+    pub schedule: &'a Schedule,
+    /// Where it comes from.
+    pub source: Source,
+    /// The driver it ran under.
+    pub profile: Profile,
+    /// The input as the user named it.
+    pub path: &'a str,
+    /// What ran.
+    pub record: Record,
+    /// The lives of its buffers.
+    pub life: Life,
+    failures: OnceCell<Vec<Failure>>,
+}
+
+impl<'a> Scene<'a> {
+    /// Runs a schedule as recorded.
+    pub fn new(schedule: &'a Schedule, source: Source, profile: Profile, path: &'a str) -> Self {
+        let record = Record::of(schedule, &Options::recorded(profile));
+        let life = Life::of(schedule, &record);
+        Self {
+            schedule,
+            source,
+            profile,
+            path,
+            record,
+            life,
+            failures: OnceCell::new(),
+        }
+    }
+
+    /// The failed requests with their causes; found by trial once.
+    pub fn failures(&self) -> &[Failure] {
+        self.failures.get_or_init(|| oom::failures(self))
+    }
+
+    /// The step of the schedule that ran at a place.
+    pub fn step_at(&self, place: usize) -> Option<(usize, &'a Step)> {
+        let at = self.record.ran.get(place)?.at;
+        Some((at, self.schedule.steps.get(at)?))
+    }
+
+    /// Every step that ran: place, index, step, result code.
+    pub fn ran(&self) -> impl Iterator<Item = (usize, usize, &'a Step, u32)> + '_ {
+        self.record
+            .ran
+            .iter()
+            .enumerate()
+            .filter_map(|(place, ran)| {
+                let step = self.schedule.steps.get(ran.at)?;
+                Some((place, ran.at, step, ran.outcome.rc))
+            })
+    }
+
+    /// The name of a buffer, or its id.
+    pub fn name(&self, buffer: &Buffer) -> String {
+        let made = self.schedule.steps.get(buffer.at);
+        made.and_then(|step| step.buf.clone())
+            .unwrap_or_else(|| format!("buffer {}", buffer.id))
+    }
+
+    /// The name of what a step is about, or its id, or its op.
+    pub fn subject(step: &Step) -> String {
+        match (&step.buf, step.op.id()) {
+            (Some(buf), _) => buf.clone(),
+            (None, Some(id)) => format!("buffer {id}"),
+            (None, None) => step.op.name().to_owned(),
+        }
+    }
+
+    /// Whether a buffer belongs to a partition; what belongs to none is kept on purpose.
+    pub fn is_of_a_partition(&self, buffer: &Buffer) -> bool {
+        let made = self.schedule.steps.get(buffer.at);
+        made.is_some_and(|step| step.partition.is_some() || step.job.is_some())
+    }
+
+    /// Whether some schedule of this kind uses locks at all.
+    pub fn has_locks(&self) -> bool {
+        let locks = |step: &Step| matches!(step.op, Op::Lock { .. });
+        self.schedule.steps.iter().any(locks)
+    }
+
+    /// How sure a statement about this run is.
+    pub fn confidence(&self) -> Confidence {
+        match self.source {
+            Source::Events => Confidence::Certain,
+            Source::Profile => Confidence::Inferred,
+        }
+    }
+
+    /// An error, or a warning if only a rebuilt schedule says so and no failure is recorded at
+    /// the step.
+    pub fn severity(&self, at: usize) -> Severity {
+        let step = self.schedule.steps.get(at);
+        let seen = step
+            .and_then(|step| step.truth.rc)
+            .is_some_and(|rc| rc != 0);
+        match self.source {
+            Source::Events => Severity::Error,
+            Source::Profile if seen => Severity::Error,
+            Source::Profile => Severity::Warning,
+        }
+    }
+
+    /// A line that proves something.
+    pub fn evidence(&self, at: usize) -> Vec<Evidence> {
+        let Some(line) = self.schedule.line_of(at) else {
+            return Vec::new();
+        };
+        let step = self.schedule.steps.get(at);
+        let text = step.and_then(|step| serde_json::to_string(step).ok());
+        vec![Evidence {
+            path: self.path.to_owned(),
+            line,
+            text: text.unwrap_or_default(),
+        }]
+    }
+
+    /// A finding about a step, with place, evidence and the command that shows it again.
+    pub fn draft(&self, at: usize, code: Code, severity: Severity, title: String) -> Drafted {
+        let mut finding = Finding::new(code, severity, self.confidence(), title);
+        if let Some(step) = self.schedule.steps.get(at) {
+            finding.job.clone_from(&step.job);
+            finding.partition = step.partition;
+            finding.worker = step.worker;
+            finding.gpu = Some(step.gpu.unwrap_or(0));
+        }
+        finding.evidence = self.evidence(at);
+        finding.reproduce = Some(format!("cuzk replay {}", shell_word(self.path)));
+        Drafted {
+            at,
+            finding,
+            explains: Vec::new(),
+        }
+    }
+}
+
+/// A path as a shell takes it.
+fn shell_word(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if !path.is_empty() && path.chars().all(plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_quoted_where_a_shell_needs_it() {
+        for (path, word) in [
+            ("run.log", "run.log"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+            ("$HOME", "'$HOME'"),
+        ] {
+            assert_eq!(shell_word(path), word);
+        }
+    }
+}

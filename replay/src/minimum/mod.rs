@@ -1,0 +1,143 @@
+//! The smallest card on which a schedule passes, and what binds there.
+//!
+//! Memory is taken in blocks, so the answer is exact in steps of a block above the baseline. It
+//! is found by halving; that more memory never hurts is a property test, not a theorem.
+
+use tracefmt::ops::Schedule;
+
+use crate::change::Changed;
+use crate::life::{Buffer, Life};
+use crate::run::{Options, Record};
+use crate::vram::Profile;
+
+/// A capacity that no schedule should need.
+const CAPACITY_MAX: u64 = 1 << 50;
+
+/// The smallest card, and the step that would fail on the next smaller one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Minimum {
+    /// Bytes of the smallest card on which no allocation fails.
+    pub bytes: u64,
+    /// The allocation that fails first with one block less; none if nothing is allocated.
+    pub binding: Option<Binding>,
+}
+
+/// What binds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// The step that fails with one block less.
+    pub at: usize,
+    /// What is allocated on its card at that moment.
+    pub live: Vec<Buffer>,
+}
+
+/// Finds the smallest card; none when the schedule passes on no card at all. All cards of a
+/// schedule with several are taken to be of one size.
+pub fn minimum(schedule: &Schedule, profile: Profile) -> Option<Minimum> {
+    let mut changed = Changed::unchanged(schedule).schedule;
+    let base = changed.header.gpus.iter().map(|gpu| gpu.baseline).max()?;
+    let block = profile.block_bytes;
+    let mut run = |capacity: u64| {
+        for gpu in &mut changed.header.gpus {
+            gpu.capacity = capacity;
+        }
+        let record = Record::of(&changed, &Options::hypothetical(profile));
+        (record.passes(&changed), record)
+    };
+    let (passes, record) = run(CAPACITY_MAX);
+    if !passes {
+        return None;
+    }
+    let peak = record.peaks.iter().map(|peak| peak.bytes).max()?;
+    let (mut low, mut high) = (0, (peak - base.min(peak)).div_ceil(block) + 2);
+    while !run(base + high * block).0 {
+        high *= 2;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if run(base + middle * block).0 {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    let below = low
+        .checked_sub(1)
+        .map(|blocks| run(base + blocks * block).1);
+    Some(Minimum {
+        bytes: base + low * block,
+        binding: below.and_then(|record| binding(&changed, &record)),
+    })
+}
+
+fn binding(schedule: &Schedule, record: &Record) -> Option<Binding> {
+    let (place, ran, step) = record.failed_allocations(schedule).next()?;
+    let life = Life::of(schedule, record);
+    let live = life
+        .live_at(place, step.gpu.unwrap_or(0))
+        .copied()
+        .collect();
+    Some(Binding { at: ran.at, live })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{schedule, with_header};
+    use crate::vram::{H200_580, MIB, STRICT};
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn the_smallest_card_holds_the_peak_and_the_headroom() {
+        let lines = "0 malloc id=1 bytes=4G buf=d_a
+                     0 malloc id=2 bytes=8G buf=d_bc
+                     0 free id=2
+                     0 malloc id=3 bytes=1G";
+        let minimum = minimum(&schedule(lines), H200_580).expect("some card");
+        assert_eq!(minimum.bytes, 12 * GIB + 2 * MIB);
+        let binding = minimum.binding.expect("the second request");
+        assert_eq!(binding.at, 1);
+        assert_eq!(
+            binding
+                .live
+                .iter()
+                .map(|buffer| buffer.id)
+                .collect::<Vec<_>>(),
+            [1]
+        );
+    }
+
+    #[test]
+    fn the_baseline_counts_and_an_empty_schedule_needs_nothing_else() {
+        let header = r#"{"schema":"cuzk.ops/1","capacity":5,"baseline":1000}"#;
+        let empty = with_header(header, "0 ctxSync");
+        let none = minimum(&empty, H200_580).expect("some card");
+        assert_eq!((none.bytes, none.binding), (1000, None));
+        let one = with_header(header, "0 malloc id=1 bytes=1");
+        assert_eq!(
+            minimum(&one, H200_580).expect("some card").bytes,
+            1000 + 4 * MIB
+        );
+    }
+
+    #[test]
+    fn reclaim_saves_what_strict_needs() {
+        let lines = "0 setThreshold bytes=18446744073709551615
+                     0 mallocAsync id=1 bytes=8G stream=1
+                     0 freeAsync id=1 stream=1
+                     0 ctxSync
+                     0 malloc id=2 bytes=8G";
+        let with = minimum(&schedule(lines), H200_580)
+            .expect("some card")
+            .bytes;
+        let without = minimum(&schedule(lines), STRICT).expect("some card").bytes;
+        assert_eq!((with, without), (8 * GIB + 2 * MIB, 16 * GIB + 2 * MIB));
+    }
+
+    #[test]
+    fn no_card_is_large_enough_for_nonsense() {
+        let lines = "0 malloc id=1 bytes=18446744073709551615";
+        assert_eq!(minimum(&schedule(lines), H200_580), None);
+    }
+}

@@ -1,0 +1,316 @@
+//! The result of a replay, `cuzk.replay/1`: peak, smallest card, agreement with what was
+//! recorded, findings. Fields may be added, never changed; sizes are bytes, steps count from 0.
+
+use serde::{Deserialize, Serialize};
+use tracefmt::finding::Finding;
+use tracefmt::ops::{Schedule, Step};
+
+use crate::check::{self, Scene, Source};
+use crate::life::Buffer;
+use crate::minimum::{Minimum, minimum};
+use crate::run::{Peak, Ran};
+use crate::vram::{Profile, UnknownProfile};
+
+/// Schema name of [`Report`].
+pub const SCHEMA: &str = "cuzk.replay/1";
+
+/// Everything that `cuzk replay` says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// `events` or `profile`.
+    pub source: String,
+    /// The lifecycle profile that rebuilt the schedule; none for recorded events.
+    pub profile: Option<String>,
+    /// The driver profile.
+    pub driver: String,
+    /// Memory of the fullest card.
+    pub capacity: u64,
+    /// Its use by others.
+    pub baseline: u64,
+    /// Its highest use, the baseline included.
+    pub peak_bytes: u64,
+    /// The step after which that was.
+    pub peak_step: u64,
+    /// The smallest card on which no allocation fails; none if there is no such card, or it was
+    /// not asked for.
+    pub min_vram_bytes: Option<u64>,
+    /// What binds on the next smaller card.
+    pub binding: Option<Binding>,
+    /// How many steps the schedule has.
+    pub steps: u64,
+    /// How many of them ran.
+    pub ran: u64,
+    /// Allocations that failed, swallowed ones included; 0 is a pass.
+    pub failed_allocations: u64,
+    /// Agreement of the model with what was recorded.
+    pub truth: Truth,
+    /// What was explored; none if only the recorded order was run.
+    pub explored: Option<Explored>,
+    /// What was found, in order of the steps that show it.
+    pub findings: Vec<Finding>,
+}
+
+/// The request that decides the smallest card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding {
+    /// The step that fails on the next smaller card.
+    pub step: u64,
+    /// What is allocated at that moment, largest first.
+    pub live: Vec<Live>,
+}
+
+/// One live buffer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Live {
+    /// Its name, or `id <n>`.
+    pub buf: String,
+    /// The worker that made it.
+    pub worker: u32,
+    /// Bytes asked for.
+    pub bytes: u64,
+}
+
+/// Steps with a recorded answer, and how many of them the model has right.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Truth {
+    /// Steps that ran and have a recorded code or recorded bytes.
+    pub checked: u64,
+    /// Of these, those whose result code the model gives.
+    pub rc_agree: u64,
+    /// Of these, those whose code, free bytes and pool bytes it gives.
+    pub agree: u64,
+}
+
+/// What exploration did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explored {
+    /// States visited.
+    pub states: u64,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// What is asked of a replay.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The input as the user named it.
+    pub path: &'a str,
+    /// Where the schedule comes from.
+    pub source: Source,
+    /// The lifecycle profile that rebuilt it.
+    pub lifecycle: Option<&'a str>,
+    /// Another driver than the header's.
+    pub driver: Option<Profile>,
+    /// Whether to look for the smallest card.
+    pub min_vram: bool,
+}
+
+impl<'a> Request<'a> {
+    /// A plain replay of a recorded schedule.
+    pub fn events(path: &'a str) -> Self {
+        Self {
+            path,
+            source: Source::Events,
+            lifecycle: None,
+            driver: None,
+            min_vram: true,
+        }
+    }
+}
+
+/// Replays a schedule: runs it, checks it, and compares it with what was recorded.
+///
+/// # Errors
+/// [`UnknownProfile`] when the header names a driver without a profile and none is given.
+pub fn replay(schedule: &Schedule, request: &Request<'_>) -> Result<Report, UnknownProfile> {
+    let profile = match request.driver {
+        Some(profile) => profile,
+        None => Profile::named(&schedule.header.driver)?,
+    };
+    let scene = Scene::new(schedule, request.source, profile, request.path);
+    let (gpu, peak) = fullest(&scene);
+    let spec = schedule.header.gpus.get(gpu);
+    let smallest = if request.min_vram {
+        minimum(schedule, profile)
+    } else {
+        None
+    };
+    let findings = check::all(&scene);
+    Ok(Report {
+        schema: SCHEMA.to_owned(),
+        source: match request.source {
+            Source::Events => "events",
+            Source::Profile => "profile",
+        }
+        .to_owned(),
+        profile: request.lifecycle.map(str::to_owned),
+        driver: profile.name.to_owned(),
+        capacity: spec.map_or(0, |gpu| gpu.capacity),
+        baseline: spec.map_or(0, |gpu| gpu.baseline),
+        peak_bytes: peak.bytes,
+        peak_step: peak.at as u64,
+        min_vram_bytes: smallest.as_ref().map(|minimum| minimum.bytes),
+        binding: smallest.and_then(|minimum| binding(&scene, &minimum)),
+        steps: schedule.steps.len() as u64,
+        ran: scene.record.ran.len() as u64,
+        failed_allocations: scene.record.failed_allocations(schedule).count() as u64,
+        truth: truth(schedule, &scene.record.ran),
+        explored: None,
+        findings,
+    })
+}
+
+/// The card whose peak is closest to its capacity.
+fn fullest(scene: &Scene<'_>) -> (usize, Peak) {
+    let cards = scene.record.peaks.iter().zip(&scene.schedule.header.gpus);
+    let fullest = cards
+        .enumerate()
+        .min_by_key(|(_, (peak, gpu))| gpu.capacity.saturating_sub(peak.bytes));
+    fullest.map_or((0, Peak::default()), |(index, (peak, _))| (index, *peak))
+}
+
+fn binding(scene: &Scene<'_>, minimum: &Minimum) -> Option<Binding> {
+    let found = minimum.binding.as_ref()?;
+    let mut buffers: Vec<&Buffer> = found.live.iter().collect();
+    buffers.sort_by_key(|buffer| (std::cmp::Reverse(buffer.bytes), buffer.made));
+    let live = buffers.into_iter().map(|buffer| {
+        let made = scene.schedule.steps.get(buffer.at);
+        let name = made.and_then(|step| step.buf.clone());
+        Live {
+            buf: name.unwrap_or_else(|| format!("id {}", buffer.id)),
+            worker: buffer.worker,
+            bytes: buffer.bytes,
+        }
+    });
+    Some(Binding {
+        step: found.at as u64,
+        live: live.collect(),
+    })
+}
+
+/// Compares the steps that ran with what was recorded of them.
+fn truth(schedule: &Schedule, ran: &[Ran]) -> Truth {
+    let mut truth = Truth::default();
+    for one in ran {
+        let Some(Step { truth: known, .. }) = schedule.steps.get(one.at) else {
+            continue;
+        };
+        if known.rc.is_none() && known.free.is_none() && known.pool_reserved.is_none() {
+            continue;
+        }
+        let rc = known.rc.is_none_or(|rc| rc == one.predicted);
+        let free = known.free.is_none_or(|free| free == one.outcome.free);
+        let pool = known
+            .pool_reserved
+            .is_none_or(|bytes| bytes == one.outcome.pool_reserved);
+        truth.checked += 1;
+        truth.rc_agree += u64::from(rc);
+        truth.agree += u64::from(rc && free && pool);
+    }
+    truth
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{schedule, with_header};
+
+    fn report(lines: &str) -> Report {
+        replay(&schedule(lines), &Request::events("a.jsonl")).expect("a known driver")
+    }
+
+    #[test]
+    fn a_report_says_peak_minimum_and_what_binds() {
+        let report = report(
+            "0 malloc id=1 bytes=4G buf=d_a
+             0 malloc id=2 bytes=8G worker_note=x
+             0 free id=2
+             0 free id=1",
+        );
+        assert_eq!((report.peak_bytes, report.peak_step), (12 << 30, 1));
+        assert_eq!(report.min_vram_bytes, Some((12 << 30) + (2 << 20)));
+        let binding = report.binding.expect("a binding step");
+        let live = Live {
+            buf: "d_a".to_owned(),
+            worker: 0,
+            bytes: 4 << 30,
+        };
+        assert_eq!((binding.step, binding.live), (1, vec![live]));
+        assert_eq!(
+            (report.steps, report.ran, report.failed_allocations),
+            (4, 4, 0)
+        );
+        assert_eq!(report.truth, Truth::default());
+        assert!(report.findings.is_empty() && report.profile.is_none());
+    }
+
+    #[test]
+    fn agreement_is_counted_where_something_was_recorded() {
+        let report = report(
+            "0 malloc id=1 bytes=2M rc=0 free=17177772032
+             0 malloc id=2 bytes=2M rc=0 free=5
+             0 malloc id=3 bytes=2M rc=2 on_error=ignore
+             0 malloc id=4 bytes=2M",
+        );
+        let truth = Truth {
+            checked: 3,
+            rc_agree: 2,
+            agree: 1,
+        };
+        assert_eq!(report.truth, truth);
+    }
+
+    #[test]
+    fn the_json_has_the_documented_names_and_reads_back() {
+        let report = report("0 malloc id=1 bytes=99G");
+        let json = serde_json::to_value(&report).expect("JSON");
+        for key in [
+            "schema",
+            "source",
+            "profile",
+            "driver",
+            "capacity",
+            "baseline",
+            "peak_bytes",
+            "peak_step",
+            "min_vram_bytes",
+            "binding",
+            "steps",
+            "truth",
+            "explored",
+            "findings",
+        ] {
+            assert!(json.get(key).is_some(), "{key}");
+        }
+        assert_eq!(json["schema"], "cuzk.replay/1");
+        assert_eq!(json["source"], "events");
+        let back: Report = serde_json::from_value(json).expect("own output");
+        assert_eq!(back, report);
+    }
+
+    #[test]
+    fn the_fullest_card_is_the_one_reported() {
+        let header = r#"{"schema":"cuzk.ops/1","gpus":[{"capacity":8589934592},
+            {"capacity":4294967296,"baseline":7}]}"#
+            .replace('\n', "");
+        let two = with_header(
+            &header,
+            "0 malloc id=1 bytes=4G\n0 malloc id=2 bytes=3G gpu=1",
+        );
+        let report = replay(&two, &Request::events("a")).expect("a known driver");
+        assert_eq!((report.capacity, report.baseline), (4 << 30, 7));
+        assert_eq!(report.peak_bytes, (3 << 30) + 7);
+    }
+
+    #[test]
+    fn an_unknown_driver_is_refused_unless_another_is_given() {
+        let mut schedule = schedule("0 ctxSync");
+        schedule.header.driver = "rtx".to_owned();
+        let mut request = Request::events("a");
+        assert!(replay(&schedule, &request).is_err());
+        request.driver = Some(crate::vram::STRICT);
+        assert_eq!(replay(&schedule, &request).expect("given").driver, "strict");
+    }
+}
