@@ -44,8 +44,7 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
             }
             _ => {}
         }
-        let stop = |(_, stop): &(u32, Stop)| matches!(stop, Stop::Aborted(s) | Stop::Panicked(s) if *s == at);
-        if scene.record.ending.stopped.iter().any(stop) {
+        if scene.stops_at(at) {
             holding.locks.remove(&worker);
             holding.cards.remove(&worker);
         }

@@ -8,7 +8,7 @@ use tracefmt::ops::{Op, Schedule, Step};
 use super::Drafted;
 use super::oom::{self, Failure};
 use crate::life::{Buffer, Life};
-use crate::run::{Options, Record};
+use crate::run::{Options, Record, Stop};
 use crate::vram::Profile;
 
 /// Where a schedule comes from.
@@ -75,6 +75,12 @@ impl<'a> Scene<'a> {
                 let step = self.schedule.steps.get(ran.at)?;
                 Some((place, ran.at, step, ran.outcome.rc))
             })
+    }
+
+    /// Whether a worker stopped for good at a step.
+    pub fn stops_at(&self, at: usize) -> bool {
+        let mut stops = self.record.ending.stopped.iter();
+        stops.any(|(_, stop)| matches!(stop, Stop::Aborted(s) | Stop::Panicked(s) if *s == at))
     }
 
     /// The name of a buffer, or its id.
