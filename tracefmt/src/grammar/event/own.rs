@@ -9,17 +9,43 @@ use crate::grammar::text;
 
 /// Reads `<job>,<detail>` of one of our own lines; none if a key that the event needs is missing
 /// or is not what it should be, or if an event of the old dialects lacks `t_us=`.
+///
+/// Nearly all lines have their keys in the order in which our writer puts them and no others. So
+/// that order is tried first, without ever looking elsewhere for a key; only if it does not use
+/// the whole detail up are the keys searched for.
 pub(super) fn parse(kind: EventKind, ms: u64, rest: &[u8]) -> Option<Event<'_>> {
-    let (job, mut detail) = split_job(rest)?;
+    let (job, all) = split_job(rest)?;
+    let mut ordered = Detail {
+        all,
+        next: all,
+        search: false,
+    };
+    if let Some(event) = read(kind, ms, job, &mut ordered)
+        && ordered.next.is_empty()
+    {
+        return Some(event);
+    }
+    read(
+        kind,
+        ms,
+        job,
+        &mut Detail {
+            all,
+            next: all,
+            search: true,
+        },
+    )
+}
+
+fn read<'a>(kind: EventKind, ms: u64, job: &'a [u8], detail: &mut Detail<'a>) -> Option<Event<'a>> {
     let gpu = detail.optional(b"gpu")?;
     let worker = detail.optional(b"worker")?;
     let verdict = matches!(kind, EventKind::ProofOk | EventKind::ProofBad);
-    let all = verdict && detail.raw(b"partition") == Some(b"all");
     let mut snap = false;
-    let mut partition = if all {
-        None
-    } else {
-        detail.optional(b"partition")?
+    let (all, mut partition) = match detail.raw(b"partition") {
+        Some(b"all") if verdict => (true, None),
+        Some(value) => (false, Some(number::whole(value)?)),
+        None => (false, None),
     };
     if partition.is_none() && may_be_snap(kind) {
         partition = detail.optional(b"snap_partition")?;
@@ -30,19 +56,17 @@ pub(super) fn parse(kind: EventKind, ms: u64, rest: &[u8]) -> Option<Event<'_>> 
         return None;
     }
     let what = match kind {
-        EventKind::TraceStart => trace_start(&mut detail)?,
-        EventKind::TraceEnd => trace_end(&detail)?,
+        EventKind::TraceStart => trace_start(detail)?,
+        EventKind::TraceEnd => trace_end(detail)?,
         EventKind::ProofOk => What::ProofOk { all },
         EventKind::ProofBad => What::ProofBad { all },
         EventKind::SynthStart | EventKind::SynthEnd | EventKind::ChanSend => {
-            synthesis(kind, snap, &mut detail)?
+            synthesis(kind, snap, detail)?
         }
-        EventKind::VramAlloc | EventKind::VramFree => memory(kind, &mut detail)?,
-        EventKind::Launch => launch(&mut detail)?,
-        EventKind::Sync | EventKind::EventRecord | EventKind::StreamWait => {
-            order(kind, &mut detail)?
-        }
-        _ => plain(kind, &mut detail)?,
+        EventKind::VramAlloc | EventKind::VramFree => memory(kind, detail)?,
+        EventKind::Launch => launch(detail)?,
+        EventKind::Sync | EventKind::EventRecord | EventKind::StreamWait => order(kind, detail)?,
+        _ => plain(kind, detail)?,
     };
     let place = Place {
         gpu,
@@ -60,11 +84,16 @@ pub(super) fn parse(kind: EventKind, ms: u64, rest: &[u8]) -> Option<Event<'_>> 
 
 /// An unknown event with our common keys in front: they are taken, the rest is kept as written.
 pub(super) fn unknown<'a>(name: &'a [u8], ms: u64, rest: &'a [u8]) -> Option<Event<'a>> {
-    let (job, mut detail) = split_job(rest)?;
-    let gpu = detail.leading(b"gpu")?;
-    let worker = detail.leading(b"worker")?;
-    let partition = detail.leading(b"partition")?;
-    let t_us = Some(detail.leading(b"t_us")??);
+    let (job, all) = split_job(rest)?;
+    let mut detail = Detail {
+        all,
+        next: all,
+        search: false,
+    };
+    let gpu = detail.optional(b"gpu")?;
+    let worker = detail.optional(b"worker")?;
+    let partition = detail.optional(b"partition")?;
+    let t_us = Some(detail.optional(b"t_us")??);
     let what = What::Other {
         name: text::lossy(name),
         detail: text::lossy(detail.next),
@@ -90,28 +119,33 @@ const fn may_be_snap(kind: EventKind) -> bool {
     )
 }
 
-fn split_job(rest: &[u8]) -> Option<(&[u8], Detail<'_>)> {
+fn split_job(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let comma = memchr::memchr(b',', rest)?;
     let (job, detail) = rest.split_at_checked(comma)?;
-    let all = detail.get(1..)?;
-    Some((job, Detail { all, next: all }))
+    Some((job, detail.get(1..)?))
 }
 
-/// The pairs of a detail. Keys are asked for in the order in which our writer puts them, so the
-/// next one is nearly always at the cursor; otherwise the whole detail is searched.
+/// The pairs of a detail, read by key.
 struct Detail<'a> {
     all: &'a [u8],
+    /// What the keys asked for so far have left, as long as they came in order.
     next: &'a [u8],
+    /// Whether a key that is not next is looked for everywhere.
+    search: bool,
 }
 
 impl<'a> Detail<'a> {
     /// The raw value of a key.
+    #[inline]
     fn raw(&mut self, key: &[u8]) -> Option<&'a [u8]> {
         if let Some(value) = value_of(self.next, key) {
             let end = memchr::memchr(b',', value).unwrap_or(value.len());
             let (value, rest) = value.split_at_checked(end)?;
             self.next = rest.get(1..).unwrap_or_default();
             return Some(value);
+        }
+        if !self.search {
+            return None;
         }
         self.pairs()
             .find_map(|(name, value)| (name == key).then_some(value))
@@ -126,23 +160,12 @@ impl<'a> Detail<'a> {
         })
     }
 
-    /// The pair at the cursor, if it has this key. The outer option is none for a bad number.
-    #[expect(
-        clippy::option_option,
-        reason = "bad and missing are different answers"
-    )]
-    fn leading<T: TryFrom<u64>>(&mut self, key: &[u8]) -> Option<Option<T>> {
-        match value_of(self.next, key) {
-            Some(_) => self.optional(key),
-            None => Some(None),
-        }
-    }
-
     /// A number that may be missing. The outer option is none for a bad number.
     #[expect(
         clippy::option_option,
         reason = "bad and missing are different answers"
     )]
+    #[inline]
     fn optional<T: TryFrom<u64>>(&mut self, key: &[u8]) -> Option<Option<T>> {
         match self.raw(key) {
             Some(value) => number::whole(value).map(Some),
@@ -150,15 +173,18 @@ impl<'a> Detail<'a> {
         }
     }
 
+    #[inline]
     fn number<T: TryFrom<u64>>(&mut self, key: &[u8]) -> Option<T> {
         number::whole(self.raw(key)?)
     }
 
     /// A result code.
+    #[inline]
     fn rc(&mut self) -> Option<i32> {
         number::signed(self.raw(b"rc")?)
     }
 
+    #[inline]
     fn text(&mut self, key: &[u8]) -> Option<Cow<'a, str>> {
         self.raw(key).map(text::unescape)
     }
@@ -167,6 +193,7 @@ impl<'a> Detail<'a> {
         clippy::option_option,
         reason = "bad and missing are different answers"
     )]
+    #[inline]
     fn stream(&mut self) -> Option<Option<Stream>> {
         match self.raw(b"stream") {
             None => Some(None),
