@@ -28,6 +28,12 @@ Exit codes: 0 nothing wrong, 1 findings of severity error, 2 wrong usage or unre
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Read the logs of a run, good or dead, and say what happened, why, and what to do
+    Diagnose(verb::diagnose::Diagnose),
+    /// How busy each GPU was, every idle gap with its cause, phases, critical path
+    Analyze(verb::analyze::Analyze),
+    /// Compare two runs phase by phase, with intervals
+    Compare(verb::compare::Compare),
     /// Look at a log itself: what is in it, its events, its anomalies
     #[command(subcommand)]
     Trace(verb::trace::Trace),

@@ -20,6 +20,9 @@ pub enum CliError {
         /// What would have done.
         expected: &'static str,
     },
+    /// An input that breaks off while it is read; the reader's own words.
+    #[error("{0}")]
+    Read(String),
     /// An output that cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Output {
@@ -49,7 +52,9 @@ impl CliError {
     /// The exit code that this error means.
     pub const fn exit(&self) -> Exit {
         match self {
-            Self::Input { .. } | Self::Output { .. } | Self::Usage(_) => Exit::Usage,
+            Self::Input { .. } | Self::Read(_) | Self::Output { .. } | Self::Usage(_) => {
+                Exit::Usage
+            }
             Self::Internal(_) => Exit::Internal,
         }
     }

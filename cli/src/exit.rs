@@ -36,6 +36,14 @@ impl Exit {
         self as u8
     }
 
+    /// The exit of a library's code; what it does not know is a bug.
+    pub fn of(code: u8) -> Self {
+        Self::ALL
+            .into_iter()
+            .find(|exit| exit.code() == code)
+            .unwrap_or(Self::Internal)
+    }
+
     /// What it means, in a sentence.
     pub const fn meaning(self) -> &'static str {
         match self {

@@ -7,6 +7,8 @@ pub mod exit;
 pub mod inputs;
 pub mod output;
 pub mod progress;
+pub mod reading;
+pub mod reference;
 pub mod verb;
 
 use args::{Args, Verb};
@@ -21,6 +23,9 @@ use exit::Exit;
 /// flags, an output that cannot be written. The error says which exit code it means.
 pub fn run(args: &Args) -> Result<Exit, CliError> {
     match &args.verb {
+        Verb::Diagnose(verb) => verb::diagnose::run(verb),
+        Verb::Analyze(verb) => verb::analyze::run(verb),
+        Verb::Compare(verb) => verb::compare::run(verb),
         Verb::Trace(verb) => verb::trace::run(verb),
         Verb::Completions(verb) => verb::completions::run(verb),
         Verb::Man(verb) => verb::man::run(verb),

@@ -1,5 +1,6 @@
 //! Text and JSON to standard output or a file; diagnostics to standard error.
 
+use std::fmt::{Arguments, Write as _};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -70,6 +71,12 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// Appends formatted text; writing to a string does not fail.
+pub fn put(text: &mut String, what: Arguments<'_>) {
+    let written = text.write_fmt(what);
+    debug_assert!(written.is_ok(), "a Display in this program failed");
 }
 
 /// A line on standard error. Failing to write there is nobody's concern.

@@ -24,7 +24,9 @@ impl Progress {
             bar.set_style(style);
         }
         bar.set_message(verb);
-        bar.enable_steady_tick(Duration::from_millis(200));
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
         Self { bar }
     }
 

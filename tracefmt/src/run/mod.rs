@@ -14,9 +14,9 @@ mod benches;
 mod mark;
 mod read;
 
-pub use assemble::{Builder, Part, Place};
+pub use assemble::{Builder, Part, Place, Stat, StatRun, StatSink};
 pub use mark::{Mark, MarkKind, MarkStore};
-pub use read::{ReadError, Reading, Source, Typist, join, read, read_input};
+pub use read::{ReadError, Reading, Source, Typist, join, read, read_input, read_opened};
 
 use crate::finding::Confidence;
 

@@ -98,10 +98,17 @@ pub fn read(sources: &[Source]) -> Result<(Trace, Vec<Scan>), ReadError> {
 /// As [`read`].
 pub fn read_input(index: u32, source: &Source) -> Result<Reading, ReadError> {
     let path = source.name();
-    let mut opened = match source.open() {
-        Ok(opened) => opened,
-        Err(source) => return Err(ReadError::Open { path, source }),
-    };
+    match source.open() {
+        Ok(opened) => read_opened(index, path, opened),
+        Err(source) => Err(ReadError::Open { path, source }),
+    }
+}
+
+/// Reads one opened input under the name that the user gave it.
+///
+/// # Errors
+/// When reading breaks off, or the input has more lines than can be numbered.
+pub fn read_opened(index: u32, path: String, mut opened: Opened<'_>) -> Result<Reading, ReadError> {
     let mut typist = Typist::new(index);
     let mut scan = match scan_reader(&mut opened, &mut typist) {
         Ok(scan) => scan,

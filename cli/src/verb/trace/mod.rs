@@ -1,5 +1,10 @@
 //! `cuzk trace`: look at a log itself.
 
+mod cat;
+
+mod lint;
+mod stat;
+
 use clap::Subcommand;
 
 use crate::error::CliError;
@@ -7,7 +12,14 @@ use crate::exit::Exit;
 
 /// The verbs below `cuzk trace`.
 #[derive(Debug, Subcommand)]
-pub enum Trace {}
+pub enum Trace {
+    /// What is in a log: every byte in exactly one class, events by kind, dialect, runs
+    Stat(stat::Stat),
+    /// Print lines of a log by kind, job, partition, worker, time; find trouble
+    Cat(cat::Cat),
+    /// Anomalies of a log with their line numbers
+    Lint(lint::Lint),
+}
 
 /// Runs one of them.
 ///
@@ -15,5 +27,9 @@ pub enum Trace {}
 ///
 /// As the verb says.
 pub fn run(verb: &Trace) -> Result<Exit, CliError> {
-    match *verb {}
+    match verb {
+        Trace::Stat(verb) => stat::run(verb),
+        Trace::Cat(verb) => cat::run(verb),
+        Trace::Lint(verb) => lint::run(verb),
+    }
 }

@@ -102,6 +102,16 @@ impl Clock {
         self.epoch
     }
 
+    /// Whether further pairs of stamps change nothing.
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// Whether the last stamped line was an event, so that a log line now makes a pair.
+    pub(super) fn awaits_log(&self) -> bool {
+        matches!(self.last, When::Offset(_))
+    }
+
     /// Our own header gives the epoch.
     pub(super) fn set_epoch(&mut self, unix_us: i64, marks: &mut MarkStore) {
         self.epoch = Some(unix_us);

@@ -1,20 +1,19 @@
 //! Which version of the engine wrote a run: told by which lines it has, never by its date.
 
 use super::features::{Features, Sign};
-use super::outcome::calls_overlap;
 use crate::event::EventKind;
 use crate::finding::Confidence;
-use crate::run::{Dialect, MarkKind, Run};
+use crate::run::{Dialect, MarkKind};
 
 /// Calls that must end without an epilogue line before its absence says something.
 const ENOUGH: u32 = 2;
 
 /// Tells the dialect.
-pub(super) fn tell(features: &Features, run: &Run) -> Dialect {
+pub(super) fn tell(features: &Features) -> Dialect {
     let rules = [own, head, cache, split_api, prestage, early];
     rules
         .iter()
-        .find_map(|rule| rule(features, run))
+        .find_map(|rule| rule(features))
         .unwrap_or_else(|| {
             let why = "no line that only some version prints";
             say("unknown", Confidence::Ambiguous, why)
@@ -29,13 +28,13 @@ fn say(name: &'static str, confidence: Confidence, why: &str) -> Dialect {
     }
 }
 
-fn own(features: &Features, _: &Run) -> Option<Dialect> {
+fn own(features: &Features) -> Option<Dialect> {
     features.has(Sign::Own).then_some(())?;
     let why = "events or tags that only our own writer has";
     Some(say("own", Confidence::Certain, why))
 }
 
-fn head(features: &Features, _: &Run) -> Option<Dialect> {
+fn head(features: &Features) -> Option<Dialect> {
     let lock_lines = [
         MarkKind::PreLock,
         MarkKind::BarrierWait,
@@ -53,7 +52,7 @@ fn head(features: &Features, _: &Run) -> Option<Dialect> {
     Some(say("head", Confidence::Certain, why))
 }
 
-fn cache(features: &Features, _: &Run) -> Option<Dialect> {
+fn cache(features: &Features) -> Option<Dialect> {
     let kinds = [MarkKind::NttH, MarkKind::DaCache, MarkKind::PoolThreshold];
     let kinds = kinds.iter().any(|kind| features.timings(*kind) > 0);
     kinds.then_some(())?;
@@ -62,7 +61,7 @@ fn cache(features: &Features, _: &Run) -> Option<Dialect> {
 }
 
 /// The start function came back before the proof was done: no epilogue line any more.
-fn split_api(features: &Features, _: &Run) -> Option<Dialect> {
+fn split_api(features: &Features) -> Option<Dialect> {
     if features.has(Sign::FlightCounters) {
         let why = "buffer flight counters, but no line of a later version";
         return Some(say("phase12", Confidence::Certain, why));
@@ -75,7 +74,7 @@ fn split_api(features: &Features, _: &Run) -> Option<Dialect> {
     Some(say("phase12", Confidence::Inferred, why))
 }
 
-fn prestage(features: &Features, _: &Run) -> Option<Dialect> {
+fn prestage(features: &Features) -> Option<Dialect> {
     let lines = [
         MarkKind::PrestageOk,
         MarkKind::PrestageSkip,
@@ -109,7 +108,7 @@ fn prestage(features: &Features, _: &Run) -> Option<Dialect> {
     Some(say("phase9-v1", Confidence::Inferred, why))
 }
 
-fn early(features: &Features, run: &Run) -> Option<Dialect> {
+fn early(features: &Features) -> Option<Dialect> {
     let events = features.all_events() > 0;
     let timings = features.all_timings() > 0;
     if !events {
@@ -118,7 +117,7 @@ fn early(features: &Features, run: &Run) -> Option<Dialect> {
         return Some(say("phase4", Confidence::Ambiguous, why));
     }
     if !features.has(Sign::Partitions) {
-        if !timings && run.calls.is_empty() {
+        if !timings && features.events(EventKind::GpuStart) == 0 {
             return None;
         }
         let why = "TIMELINE without partitions";
@@ -128,7 +127,7 @@ fn early(features: &Features, run: &Run) -> Option<Dialect> {
         let why = "partitions, but no CUZK_TIMING lines";
         return Some(say("unknown", Confidence::Ambiguous, why));
     }
-    if features.has(Sign::SharedGpu) || calls_overlap(run) {
+    if features.has(Sign::SharedGpu) {
         let why = "two workers on one GPU, and no line of a later version";
         return Some(say("phase8", Confidence::Certain, why));
     }

@@ -21,11 +21,13 @@ mod jobs;
 mod life;
 mod logs;
 mod outcome;
+mod stat;
 mod troubles;
 
 pub(crate) use features::Features;
 use life::Life;
 pub(crate) use life::{Link, LinkKind};
+pub use stat::{Stat, StatRun, StatSink};
 
 /// Where a record stands, and how whole its line is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

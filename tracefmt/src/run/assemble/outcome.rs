@@ -45,7 +45,10 @@ impl Life {
         let mut run = self.run;
         run.jobs = self.jobs.list;
         attribute::attribute(&mut run, self.links, &mut self.features);
-        run.dialect = dialect::tell(&self.features, &run);
+        if calls_overlap(&run) {
+            self.features.sign(Sign::SharedGpu);
+        }
+        run.dialect = dialect::tell(&self.features);
         run.end = end_of(&run, ending, self.trace_end);
         run
     }
@@ -189,7 +192,7 @@ fn end_of(run: &Run, ending: Ending, trace_end: bool) -> RunEnd {
 }
 
 /// Whether two workers shared a GPU: their calls overlap.
-pub(super) fn calls_overlap(run: &Run) -> bool {
+fn calls_overlap(run: &Run) -> bool {
     let mut latest: Vec<(u32, i64, Option<u32>)> = Vec::new();
     let end = |call: &Call| {
         let task = run.tasks.get(call.task as usize);

@@ -3,6 +3,7 @@
 //!
 //! Deciding who owns a line is not done here but in `run::attribute`.
 
+mod kind;
 mod pack;
 
 use super::LineRef;

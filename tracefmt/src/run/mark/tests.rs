@@ -1,3 +1,5 @@
+//! Packing and unpacking of every kind of timing line.
+
 use super::*;
 
 fn every_shape() -> Vec<TimingWhat<'static>> {

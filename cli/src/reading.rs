@@ -1,0 +1,74 @@
+//! From the inputs of a command to a trace: all inputs read side by side, with progress.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use analyze::diagnose::ReadAgain;
+use rayon::prelude::*;
+use tracefmt::input::Opened;
+use tracefmt::run::{self, Reading, Trace};
+use tracefmt::scan::{Scan, Sink, scan_reader};
+
+use crate::error::CliError;
+use crate::inputs::Source;
+use crate::progress::Progress;
+
+/// What was read.
+#[derive(Debug)]
+pub struct Logs {
+    /// Runs, jobs, partitions, calls.
+    pub trace: Trace,
+    /// The ledger of each input.
+    pub scans: Vec<Scan>,
+}
+
+/// Reads all inputs and puts them together.
+///
+/// # Errors
+///
+/// The first input that cannot be read to its end. What stands in an input is never an error.
+pub fn read(sources: &[Source]) -> Result<Logs, CliError> {
+    let progress = Progress::new(sources.iter().map(|source| source.bytes).sum(), "reading");
+    let one = |(index, source): (usize, &Source)| -> Result<Reading, CliError> {
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        let opened = open(source, &progress)?;
+        run::read_opened(index, source.name.clone(), opened)
+            .map_err(|error| CliError::Read(error.to_string()))
+    };
+    let readings: Result<Vec<Reading>, CliError> =
+        sources.par_iter().enumerate().map(one).collect();
+    let (trace, scans) = run::join(readings?);
+    Ok(Logs { trace, scans })
+}
+
+/// Scans one input into a sink.
+///
+/// # Errors
+///
+/// When the input cannot be read to its end.
+pub fn scan<S: Sink + ?Sized>(source: &Source, sink: &mut S) -> Result<Scan, CliError> {
+    let progress = Progress::new(source.bytes, "reading");
+    let mut opened = open(source, &progress)?;
+    let scanned = scan_reader(&mut opened, sink);
+    let mut scan = scanned.map_err(|error| unreadable(source, &error))?;
+    scan.cut_end |= opened.damage().is_some();
+    Ok(scan)
+}
+
+/// The inputs once more, for the lines that findings quote.
+pub fn again(sources: &[Source]) -> ReadAgain<impl Fn(u32) -> Option<Box<dyn Read>>> {
+    let paths: Vec<_> = sources.iter().map(|source| source.path.clone()).collect();
+    ReadAgain(move |input: u32| {
+        let path = paths.get(input as usize)?;
+        Some(Box::new(Opened::open(path).ok()?) as Box<dyn Read>)
+    })
+}
+
+fn open(source: &Source, progress: &Progress) -> Result<Opened<'static>, CliError> {
+    let opened = File::open(&source.path).and_then(|file| Opened::new(progress.wrap(file)));
+    opened.map_err(|error| unreadable(source, &error))
+}
+
+fn unreadable(source: &Source, error: &io::Error) -> CliError {
+    CliError::input(&source.name, error, "a log that can be read to its end")
+}

@@ -1,0 +1,356 @@
+//! What is in a log, without putting it together: the ledger, events and timing lines by kind,
+//! where daemon runs begin and end, dialect and epoch. One pass, memory independent of the size
+//! of the input. Which timing line belongs to which partition is not asked here.
+
+use std::collections::BTreeMap;
+
+use super::clock::Clock;
+use super::dialect;
+use super::features::{Features, Sign};
+use crate::event::{Event, EventKind, What};
+use crate::grammar;
+use crate::run::{Dialect, MarkKind, MarkStore};
+use crate::scan::{Class, Classes, Line, Scan, Sink};
+use crate::timing::TimingWhat;
+
+/// Offsets that fall back by more than this are not late prints.
+const REBIRTH_MS: u64 = 10_000;
+
+/// First words of a daemon's log, and how far into its line they can begin.
+const BIRTH: &[u8] = b"cuzk-daemon starting";
+const BIRTH_COLUMN_MAX: usize = 160;
+
+/// One daemon run of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatRun {
+    /// First line, 1-based.
+    pub first_line: u64,
+    /// Last line.
+    pub last_line: u64,
+    /// Wall clock at offset 0, microseconds since 1970 UTC.
+    pub epoch_unix_us: Option<i64>,
+    /// The last line is whole, and no prove call was open at the end.
+    pub complete: bool,
+    /// Which version of the engine wrote it.
+    pub dialect: Dialect,
+}
+
+/// What is in one input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Lines and bytes by class, repaired and lost lines, wrappings.
+    pub scan: Scan,
+    /// Events by name, as written.
+    pub events: BTreeMap<String, u64>,
+    /// Timing lines by name.
+    pub timings: BTreeMap<String, u64>,
+    /// Daemon runs in order.
+    pub runs: Vec<StatRun>,
+}
+
+impl Stat {
+    /// The dialect of the run with the surest one.
+    pub fn dialect(&self) -> Option<&Dialect> {
+        self.runs
+            .iter()
+            .map(|run| &run.dialect)
+            .max_by_key(|dialect| dialect.confidence)
+    }
+}
+
+/// Counts while an input is scanned.
+#[derive(Debug, Default)]
+pub struct StatSink {
+    kinds: [u64; EventKind::ALL.len()],
+    others: BTreeMap<String, u64>,
+    timings: BTreeMap<&'static str, u64>,
+    phases: BTreeMap<String, u64>,
+    life: Life,
+    done: Vec<StatRun>,
+}
+
+/// The run at hand.
+#[derive(Debug, Default)]
+struct Life {
+    first_line: u64,
+    features: Features,
+    clock: Clock,
+    /// A log line that no event has followed yet.
+    before: Vec<u8>,
+    /// Workers in a prove call.
+    open: Vec<u32>,
+    max_ms: u64,
+    ended: bool,
+}
+
+impl StatSink {
+    /// Nothing counted yet.
+    pub fn new() -> Self {
+        Self {
+            life: Life {
+                first_line: 1,
+                ..Life::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Ends the input.
+    pub fn finish(mut self, scan: Scan) -> Stat {
+        let lines = scan.ledger.lines();
+        if self.life.features.all_events() > 0
+            || self.life.features.all_timings() > 0
+            || self.done.is_empty()
+        {
+            self.end_run(lines, scan.cut_end);
+        } else if let Some(run) = self.done.last_mut() {
+            run.last_line = lines;
+        }
+        let known = EventKind::ALL
+            .iter()
+            .zip(self.kinds)
+            .filter(|(_, count)| *count > 0);
+        let mut events = self.others;
+        events.extend(known.map(|(kind, count)| (kind.as_str().to_owned(), count)));
+        let mut timings = self.phases;
+        timings.extend(
+            self.timings
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count)),
+        );
+        Stat {
+            scan,
+            events,
+            timings,
+            runs: self.done,
+        }
+    }
+
+    fn end_run(&mut self, last_line: u64, cut: bool) {
+        let first_line = last_line + 1;
+        let mut life = std::mem::replace(
+            &mut self.life,
+            Life {
+                first_line,
+                ..Life::default()
+            },
+        );
+        life.clock.finish(&mut MarkStore::default());
+        let own = life.features.has(Sign::Own);
+        self.done.push(StatRun {
+            first_line: life.first_line,
+            last_line,
+            epoch_unix_us: life.clock.epoch(),
+            complete: !cut && life.open.is_empty() && (life.ended || !own),
+            dialect: dialect::tell(&life.features),
+        });
+    }
+
+    fn event(&mut self, line: &Line<'_>, event: &Event<'_>) {
+        let kind = event.what.kind();
+        match self.kinds.get_mut(kind as usize) {
+            Some(count) => *count += 1,
+            None => *self.others.entry(event.name().to_owned()).or_default() += 1,
+        }
+        if self.life.is_reborn(event) {
+            self.end_run(line.number.saturating_sub(1), false);
+        }
+        self.life.event(event, line.repaired);
+    }
+
+    fn timing(&mut self, line: &Line<'_>) {
+        let timing = grammar::parse_timing(line.text);
+        let kind = MarkKind::of(&timing.what);
+        self.life.features.timing(kind);
+        self.life.signs(&timing.what, timing.tag.is_some());
+        if let TimingWhat::Phase { name, .. } = &timing.what {
+            *self.phases.entry(name.clone().into_owned()).or_default() += 1;
+        } else {
+            *self.timings.entry(kind.as_str()).or_default() += 1;
+        }
+    }
+
+    fn log(&mut self, line: &Line<'_>) {
+        let head = line.text.get(..BIRTH_COLUMN_MAX).unwrap_or(line.text);
+        let started = memchr::memmem::find(head, BIRTH).is_some();
+        if started && (self.life.features.all_events() > 0 || self.life.features.all_timings() > 0)
+        {
+            self.end_run(line.number.saturating_sub(1), false);
+        }
+        if started {
+            self.life.first_line = self.life.first_line.min(line.number);
+        }
+        self.life.log(line.text, started);
+    }
+}
+
+impl Life {
+    /// Whether an event can only be the first of another daemon.
+    fn is_reborn(&self, event: &Event<'_>) -> bool {
+        let start = matches!(event.what, What::TraceStart(_));
+        let begins = matches!(event.what, What::SynthStart { .. } | What::JobSubmit { .. });
+        start && self.features.all_events() > 0
+            || begins && event.ms.saturating_add(REBIRTH_MS) < self.max_ms
+    }
+
+    fn event(&mut self, event: &Event<'_>, repaired: bool) {
+        let kind = event.what.kind();
+        self.features.event(kind);
+        if matches!(kind, EventKind::SynthStart) && event.place.partition.is_some() {
+            self.features.sign(Sign::Partitions);
+        }
+        self.max_ms = self.max_ms.max(event.ms);
+        self.ended |= kind == EventKind::TraceEnd;
+        if let What::TraceStart(start) = &event.what
+            && let Ok(us) = i64::try_from(start.epoch_unix_us)
+        {
+            self.clock.set_epoch(us, &mut MarkStore::default());
+        }
+        self.calls(kind, event.place.worker);
+        self.stamp(event, repaired);
+    }
+
+    /// Which workers are in a call.
+    fn calls(&mut self, kind: EventKind, worker: Option<u32>) {
+        let Some(worker) = worker else { return };
+        match kind {
+            EventKind::GpuStart => {
+                if self.open.iter().any(|open| *open != worker) {
+                    self.features.sign(Sign::SharedGpu);
+                }
+                if !self.open.contains(&worker) {
+                    self.open.push(worker);
+                }
+            }
+            EventKind::GpuEnd | EventKind::GpuPickup | EventKind::PartitionFailed => {
+                self.open.retain(|open| *open != worker);
+            }
+            _ => {}
+        }
+    }
+
+    /// Feeds the clock with the pair of an event and the log line before it.
+    fn stamp(&mut self, event: &Event<'_>, repaired: bool) {
+        if self.clock.is_settled() || repaired {
+            return;
+        }
+        let mut none = MarkStore::default();
+        if let Some(stamp) = grammar::parse_log(&self.before).and_then(|log| log.stamp) {
+            self.clock.log(stamp, &mut none);
+        }
+        self.before.clear();
+        let us = event.t_us.unwrap_or(event.ms.saturating_mul(1000));
+        let exact = event.t_us.is_some();
+        self.clock
+            .event(i64::try_from(us).unwrap_or(i64::MAX), exact, &mut none);
+    }
+
+    fn log(&mut self, text: &[u8], started: bool) {
+        if self.clock.is_settled() {
+            return;
+        }
+        if started && let Some(stamp) = grammar::parse_log(text).and_then(|log| log.stamp) {
+            self.clock.starts(stamp);
+        }
+        if self.clock.awaits_log()
+            && let Some(stamp) = grammar::parse_log(text).and_then(|log| log.stamp)
+        {
+            self.clock.log(stamp, &mut MarkStore::default());
+        }
+        self.before.clear();
+        self.before.extend_from_slice(text);
+    }
+
+    fn signs(&mut self, what: &TimingWhat<'_>, tagged: bool) {
+        match what {
+            TimingWhat::PrestageOk {
+                parts_ms: Some(_), ..
+            } => {
+                self.features.sign(Sign::FinePrestage);
+            }
+            TimingWhat::PrestageFallback { err: 2 } => self.features.sign(Sign::FallbackOom),
+            _ => {}
+        }
+        if tagged {
+            self.features.sign(Sign::Own);
+        }
+    }
+}
+
+impl Sink for StatSink {
+    fn wants(&self) -> Classes {
+        let lines = Classes::NONE.with(Class::Timeline).with(Class::Timing);
+        lines.with(Class::Tracing).with(Class::Panic)
+    }
+
+    #[inline]
+    fn line(&mut self, line: &Line<'_>) {
+        match line.class {
+            Class::Timeline => {
+                if let Some(event) = grammar::parse_event(line.text) {
+                    self.event(line, &event);
+                }
+            }
+            Class::Timing => self.timing(line),
+            Class::Tracing => self.log(line),
+            // A worker that panicked is in its call no more; which one, the line does not say.
+            _ => self.life.open.clear(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::scan_slice;
+
+    fn stat(log: &str) -> Stat {
+        let mut sink = StatSink::new();
+        let scan = scan_slice(log.as_bytes(), &mut sink);
+        sink.finish(scan)
+    }
+
+    #[test]
+    fn counts_by_name_and_finds_the_epoch() {
+        let stat = stat(
+            "TIMELINE,245689,GPU_PICKUP,j,worker=0,partition=3\n\
+             \u{1b}[2m2026-02-19T04:24:22.996374Z\u{1b}[0m \u{1b}[32m INFO\u{1b}[0m \
+             \u{1b}[2mcuzk_core::engine\u{1b}[0m\u{1b}[2m:\u{1b}[0m hello\n\
+             CUZK_TIMING: gpu_tid=0 batch_add_ms=656\n\
+             TIMELINE,245700,GPU_NAP,j,worker=0\n",
+        );
+        assert_eq!(stat.events["GPU_PICKUP"], 1);
+        assert_eq!(stat.events["GPU_NAP"], 1);
+        assert_eq!(stat.timings["batch_add"], 1);
+        let [run] = stat.runs.as_slice() else {
+            panic!("one run")
+        };
+        assert!(run.complete);
+        // 2026-02-19T04:20:17.307Z, within the millisecond that the offset truncates.
+        let epoch = run.epoch_unix_us.unwrap();
+        assert!((epoch - 1_771_474_817_307_000).abs() < 1000, "{epoch}");
+    }
+
+    #[test]
+    fn a_restart_begins_a_run_and_an_open_call_leaves_the_first_incomplete() {
+        let stat = stat(
+            "2026-02-19T04:20:17.000000Z  INFO cuzk_daemon: cuzk-daemon starting listen=x\n\
+             TIMELINE,50000,GPU_START,j,worker=0,partition=3\n\
+             2026-02-19T04:30:17.000000Z  INFO cuzk_daemon: cuzk-daemon starting listen=x\n\
+             TIMELINE,20000,SYNTH_START,k,partition=0\n",
+        );
+        let lines: Vec<_> = stat
+            .runs
+            .iter()
+            .map(|r| (r.first_line, r.last_line, r.complete))
+            .collect();
+        assert_eq!(lines, [(1, 2, false), (3, 4, true)]);
+    }
+
+    #[test]
+    fn an_empty_or_foreign_log_is_one_run_of_unknown_dialect() {
+        let stat = stat("nothing of ours\n");
+        assert_eq!(stat.runs.len(), 1);
+        assert_eq!(stat.dialect().unwrap().name, "unknown");
+    }
+}
