@@ -2,10 +2,12 @@
 
 pub mod change;
 pub mod check;
+pub mod explore;
 pub mod life;
 pub mod minimum;
 pub mod report;
 pub mod run;
+pub mod shrink;
 pub mod vram;
 
 #[cfg(test)]

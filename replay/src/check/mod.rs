@@ -24,7 +24,7 @@ mod unowned;
 pub use oom::Failure;
 pub use scene::{Scene, Source};
 
-use tracefmt::finding::Finding;
+use tracefmt::finding::{Code, Finding};
 
 /// A finding and the step that shows it first.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,24 +46,32 @@ impl Drafted {
     }
 }
 
+/// The checks, in no order that matters.
+const CHECKS: [fn(&Scene<'_>) -> Vec<Drafted>; 12] = [
+    late_free::check,
+    oom::check,
+    leak::check,
+    misuse::check,
+    reuse::check,
+    stale_error::check,
+    unowned::check,
+    never_retired::check,
+    host::check,
+    locks::check,
+    errors::check,
+    sched::check,
+];
+
+/// Whether some check finds something of this code.
+pub fn shows(scene: &Scene<'_>, code: Code) -> bool {
+    let mut drafts = CHECKS.iter().flat_map(|check| check(scene));
+    drafts.any(|drafted| drafted.finding.code == code)
+}
+
 /// Runs every check. Findings come in order of the step that shows them, numbered from `f0`,
 /// with at most one root: the earliest error.
 pub fn all(scene: &Scene<'_>) -> Vec<Finding> {
-    let checks: [fn(&Scene<'_>) -> Vec<Drafted>; 12] = [
-        late_free::check,
-        oom::check,
-        leak::check,
-        misuse::check,
-        reuse::check,
-        stale_error::check,
-        unowned::check,
-        never_retired::check,
-        host::check,
-        locks::check,
-        errors::check,
-        sched::check,
-    ];
-    let drafts = checks.iter().flat_map(|check| check(scene)).collect();
+    let drafts = CHECKS.iter().flat_map(|check| check(scene)).collect();
     root::number(drafts)
 }
 

@@ -1,6 +1,6 @@
 //! Each check on a sick schedule and on its healthy twin, which must stay silent.
 
-use tracefmt::finding::{Code, Finding, OomCause, Severity};
+use tracefmt::finding::{OomCause, Severity};
 
 use super::*;
 use crate::testing::{schedule, with_header};

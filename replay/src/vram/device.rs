@@ -4,6 +4,8 @@
 //! there is no fragmentation at this level. What a call answers is a CUDA result code; what it
 //! does to free memory is read with [`Device::free_bytes`].
 
+use std::hash::{Hash, Hasher};
+
 use rustc_hash::FxHashMap;
 use tracefmt::ops::Stream;
 
@@ -20,7 +22,7 @@ pub const RC_OUT_OF_MEMORY: u32 = 2;
 pub const RC_BAD_HANDLE: u32 = 400;
 
 /// What holds the memory of an allocation.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 enum Place {
     /// A request that failed, or for no bytes: the null pointer, which may be freed.
     Null,
@@ -30,7 +32,7 @@ enum Place {
 }
 
 /// A `cudaMalloc`ed pointer that was freed on a stream and not observed yet.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 struct Deferred {
     stream: Stream,
     moment: Moment,
@@ -312,6 +314,21 @@ impl Device {
 
     fn pin_cost(&self, host_bytes: u64) -> u64 {
         (host_bytes >> 30).saturating_mul(self.profile.pin_bytes_per_gib)
+    }
+}
+
+/// Two cards that will answer alike hash alike, whatever the order of their table.
+impl Hash for Device {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let mut named: Vec<(&u64, &Place)> = self.allocations.iter().collect();
+        named.sort_unstable_by_key(|(id, _)| **id);
+        named.hash(state);
+        self.deferred.hash(state);
+        (self.capacity, self.baseline, self.blocks_bytes).hash(state);
+        (self.pinned_bytes, self.unpinned_bytes).hash(state);
+        self.slabs.hash(state);
+        self.pool.hash(state);
+        self.streams.hash(state);
     }
 }
 

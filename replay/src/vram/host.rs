@@ -13,7 +13,7 @@ pub const RC_NOT_REGISTERED: u32 = 713;
 const RC_INVALID: u32 = 1;
 
 /// One registration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Registration {
     /// Length in bytes.
     pub bytes: u64,
@@ -22,7 +22,7 @@ pub struct Registration {
 }
 
 /// The registered ranges of a process.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct HostRanges {
     registered: BTreeMap<u64, Registration>,
 }

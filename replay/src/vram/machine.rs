@@ -32,7 +32,7 @@ pub struct Outcome {
 type Caller = (Option<u32>, Option<u64>);
 
 /// Several cards and one host.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Machine {
     devices: Vec<Device>,
     host: HostRanges,

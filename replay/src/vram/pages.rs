@@ -5,7 +5,7 @@
 //! page, one with neither, can be moved or given back.
 
 /// One page of the pool's address space.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Hash)]
 struct Page {
     mapped: bool,
     used: u32,
@@ -19,7 +19,7 @@ impl Page {
 }
 
 /// The pages of one pool. Ranges are in pages, the end excluded.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub(super) struct Pages {
     all: Vec<Page>,
     mapped: u64,

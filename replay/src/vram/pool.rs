@@ -18,7 +18,7 @@ use super::space::{REQUEST_BYTES_MAX, Space, Span};
 use super::streams::{Moment, Streams};
 
 /// The default pool of one card.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(super) struct Pool {
     page_bytes: u64,
     align_bytes: u64,

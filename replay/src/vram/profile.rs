@@ -9,7 +9,7 @@ use std::fmt;
 pub const MIB: u64 = 1 << 20;
 
 /// How a driver behaves, as far as it differs between drivers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Profile {
     /// The name that a schedule's header gives.
     pub name: &'static str,

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a small request lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SlabPlace {
     slab: u64,
     offset: u64,
@@ -16,7 +16,7 @@ pub(super) struct SlabPlace {
 }
 
 /// All slabs of one card.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub(super) struct Slabs {
     slab_bytes: u64,
     align_bytes: u64,

@@ -19,7 +19,7 @@ const SPACE_END: u64 = 1 << 57;
 pub(super) const REQUEST_BYTES_MAX: u64 = 1 << 56;
 
 /// What a range is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum State {
     Used,
     General,
@@ -51,7 +51,7 @@ pub(super) struct Span {
 type ByLength = BTreeSet<(u64, u64)>;
 
 /// The ranges of one pool, with their pages.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub(super) struct Space {
     page_bytes: u64,
     ranges: BTreeMap<u64, (u64, State)>,

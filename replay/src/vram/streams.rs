@@ -29,7 +29,7 @@ impl Moment {
     }
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 struct Clock {
     /// Position of the last op.
     position: u64,
@@ -42,14 +42,14 @@ struct Clock {
 }
 
 /// What an event stands for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 struct Event {
     stream: Stream,
     clock: Clock,
 }
 
 /// All streams and events of one card.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Streams {
     clocks: BTreeMap<Stream, Clock>,
     events: BTreeMap<u64, Event>,
