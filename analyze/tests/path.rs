@@ -53,9 +53,7 @@ fn a_synthesis_slot_leads_to_the_one_before() {
         .collect();
     let found = run(&parts, (1, 1));
     let names = kinds(&found.critical_path);
-    let wanted = ["synthesis"; 4]
-        .into_iter()
-        .chain(["pre_lock_cpu", "gpu"]);
+    let wanted = ["synthesis"; 4].into_iter().chain(["pre_lock_cpu", "gpu"]);
     assert_eq!(names, wanted.collect::<Vec<_>>());
     let partitions: Vec<_> = found
         .critical_path
@@ -76,6 +74,16 @@ fn a_busy_worker_is_on_the_path() {
     let call = ["pre_lock_cpu", "gpu", "finish"];
     let wanted: Vec<&str> = ["synthesis"].into_iter().chain(call).chain(call).collect();
     assert_eq!(names, wanted);
+}
+
+#[test]
+fn syntheses_without_length_do_not_lead_in_a_circle() {
+    let part = Part {
+        synth: 0,
+        ..Part::default()
+    };
+    let found = run(&[part; 3], (1, 1));
+    assert!(kinds(&found.critical_path).contains(&"gpu"));
 }
 
 #[test]

@@ -85,3 +85,6 @@ fn add_run(trace: &Trace, run: &Run, options: &Options, analysis: &mut Analysis)
     );
     analysis.critical_path.extend(steps);
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 use tracefmt::finding::{Code, Confidence, Finding, Severity};
 
 use super::{Sight, median};
+use crate::interval::sane;
 
 /// Syntheses looked at, the first ones; more would not make it surer.
 const TASKS_MAX: usize = 20_000;
@@ -85,20 +86,20 @@ pub fn contention(sight: &Sight<'_>) -> Option<Finding> {
 /// Every complete synthesis with the mean number of syntheses under way during it.
 fn samples(sight: &Sight<'_>) -> Vec<Sample> {
     let tasks = || sight.run.tasks.iter().enumerate().take(TASKS_MAX);
-    let mut steps: Vec<(i64, i64)> = Vec::new();
+    let mut steps: Vec<(i64, i128)> = Vec::new();
     for (_, task) in tasks() {
         let (Some(start), Some(end)) = (task.synth_start, task.synth_end) else {
             continue;
         };
-        steps.push((start.us, 1));
-        steps.push((end.us, -1));
+        steps.push((sane(start.us), 1));
+        steps.push((sane(end.us), -1));
     }
     steps.sort_unstable();
     // Integral of the number under way, at each step.
-    let (mut area, mut level, mut last) = (0_i64, 0_i64, 0_i64);
-    let mut areas: Vec<(i64, i64)> = Vec::with_capacity(steps.len());
+    let (mut area, mut level, mut last) = (0_i128, 0_i128, 0_i64);
+    let mut areas: Vec<(i64, i128)> = Vec::with_capacity(steps.len());
     for (us, step) in steps {
-        area += level * (us - last);
+        area += level * i128::from(us.saturating_sub(last));
         (level, last) = (level + step, us);
         areas.push((us, area));
     }
@@ -108,7 +109,7 @@ fn samples(sight: &Sight<'_>) -> Vec<Sample> {
     };
     tasks()
         .filter_map(|(index, task)| {
-            let (start, end) = (task.synth_start?.us, task.synth_end?.us);
+            let (start, end) = (sane(task.synth_start?.us), sane(task.synth_end?.us));
             let us = (end - start) as f64;
             (end > start).then(|| Sample {
                 us,

@@ -128,7 +128,8 @@ fn fix(sight: &Sight<'_>, row: &GpuTime, cause: IdleCause) -> String {
 /// How many syntheses would have to run at once to keep the GPUs fed.
 fn starved_fix(sight: &Sight<'_>, row: &GpuTime) -> String {
     let tasks = sight.run.tasks.iter();
-    let lengths = tasks.filter_map(|task| Some((task.synth_end?.us - task.synth_start?.us) as f64));
+    let lengths =
+        tasks.filter_map(|task| Some(task.synth_end?.us as f64 - task.synth_start?.us as f64));
     let synth = median(&mut lengths.collect::<Vec<_>>());
     let holds = sight
         .all

@@ -26,7 +26,7 @@ pub use gaps::{Gap, Ledger};
 
 use tracefmt::run::Run;
 
-use crate::interval::{Cover, Hold, Reconstruction, Span};
+use crate::interval::{Cover, Hold, Reconstruction, Span, sane};
 use crate::model::IdleCause;
 
 /// What several GPUs of a run share: proofs in the queue, and open jobs.
@@ -41,8 +41,8 @@ impl Demand {
     pub fn of(run: &Run, span: Span) -> Self {
         let end = span.end;
         let queue = run.tasks.iter().filter_map(|task| {
-            let from = task.queued.or(task.synth_end)?.us;
-            let picked = task.pickup.or(task.gpu_start).map_or(end, |at| at.us);
+            let from = sane(task.queued.or(task.synth_end)?.us);
+            let picked = task.pickup.or(task.gpu_start).map_or(end, |at| sane(at.us));
             Span::new(from, picked)
         });
         let open = run.jobs.iter().filter_map(|job| {
@@ -52,11 +52,11 @@ impl Demand {
                 starts.map(|at| at.us).min()
             };
             let from = job.submitted.map(|at| at.us).or_else(first)?;
-            Span::new(from, job.ended.map_or(end, |at| at.us))
+            Span::new(sane(from), job.ended.map_or(end, |at| sane(at.us)))
         });
         let synthesis = run.tasks.iter().filter_map(|task| {
-            let to = task.synth_end.map_or(end, |at| at.us);
-            Span::new(task.synth_start?.us, to)
+            let to = task.synth_end.map_or(end, |at| sane(at.us));
+            Span::new(sane(task.synth_start?.us), to)
         });
         let mut jobs: Vec<Span> = open.chain(synthesis).collect();
         jobs.shrink_to_fit();
@@ -128,11 +128,11 @@ fn calls(run: &Run, holds: &[Hold], span: Span) -> Cover {
         let call = run.calls.get(hold.call as usize)?;
         let task = run.tasks.get(call.task as usize)?;
         let end = match task.gpu_end {
-            Some(at) => at.us,
+            Some(at) => sane(at.us),
             None if hold.open => span.end,
             None => hold.released,
         };
-        Span::new(task.gpu_start?.us, end)
+        Span::new(sane(task.gpu_start?.us), end)
     };
     holds.iter().filter_map(of).collect()
 }

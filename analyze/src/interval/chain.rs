@@ -53,7 +53,7 @@ pub(super) fn place(
     order: Vec<u32>,
     all: &mut Reconstruction,
 ) {
-    let order = lock_order(run, order);
+    let (order, last) = lock_order(run, order);
     let tuning = Tuning::of(run, &order);
     let mut calls = order
         .iter()
@@ -70,13 +70,15 @@ pub(super) fn place(
             let start = (*anchor)?;
             Some(start - next.prepare_us())
         });
-        let exact = records.place(call.index);
+        let may_hold_on = last.is_none_or(|last| last == call.index || !call.printed.locked());
+        let exact = records.place(call.index, may_hold_on);
         let place = exact.unwrap_or_else(|| {
             let chain = Chain {
                 tuning: &tuning,
                 left,
                 next,
                 bounds,
+                may_hold_on,
             };
             chain.place(&call, anchor)
         });
@@ -87,17 +89,21 @@ pub(super) fn place(
     }
 }
 
-/// Orders the calls by their first line under the lock, else by where they started.
-fn lock_order(run: &Run, order: Vec<u32>) -> Vec<u32> {
+/// Orders the calls by their first line under the lock, else by where they started; and the last
+/// one that had the lock.
+fn lock_order(run: &Run, order: Vec<u32>) -> (Vec<u32>, Option<usize>) {
     let key = |index: u32| {
         let mut marks = run.marks_of(index as usize);
         let locked = marks.find(|mark| printed::is_locked(mark.kind()));
         let start = || run.calls.get(index as usize).map(|call| call.start.line);
-        locked.map(Mark::line).or_else(start).unwrap_or_default()
+        let line = locked.map(Mark::line).or_else(start).unwrap_or_default();
+        (line, index, locked.is_some())
     };
-    let mut keyed: Vec<_> = order.into_iter().map(|index| (key(index), index)).collect();
+    let mut keyed: Vec<_> = order.into_iter().map(key).collect();
     keyed.sort();
-    keyed.into_iter().map(|(_, index)| index).collect()
+    let last = keyed.iter().rev().find(|(_, _, locked)| *locked);
+    let last = last.map(|(_, index, _)| *index as usize);
+    (keyed.into_iter().map(|(_, index, _)| index).collect(), last)
 }
 
 fn push(run: &Run, gpu: u32, call: &Call, place: Place, all: &mut Reconstruction) {
@@ -144,6 +150,8 @@ struct Chain<'a> {
     next: Option<i64>,
     /// Earliest and latest start of its GPU thread.
     bounds: (i64, i64),
+    /// Nobody took the lock behind it, so the log may end while it holds it.
+    may_hold_on: bool,
 }
 
 impl Chain<'_> {
@@ -151,11 +159,11 @@ impl Chain<'_> {
         let open = call.end.is_none() && call.outcome == Outcome::Proving;
         let printed = &call.printed;
         let none = printed.ntt.or(printed.batch).or(printed.tail).is_none();
-        if printed.last_locked.is_none() && (call.end.is_none() || self.tuning.usual.is_none()) {
+        if !printed.locked() && (call.end.is_none() || self.tuning.usual.is_none()) {
             return self.without_lines(call, open);
         }
         let start = self.start(call, anchor);
-        if open && printed.tail.is_none() {
+        if open && printed.tail.is_none() && self.may_hold_on {
             return self.open(call, start);
         }
         if none && call.end.is_none() {

@@ -5,7 +5,7 @@ use tracefmt::finding::Confidence;
 use tracefmt::run::{Mark, MarkKind, Run};
 
 use super::chain::{Place, Stretches};
-use super::{OPEN_END, Span};
+use super::{OPEN_END, Span, sane};
 
 /// Phases that are no kernels, or hold others.
 const NOT_KERNELS: [&str; 14] = [
@@ -64,9 +64,9 @@ impl<'a> Records<'a> {
                 continue;
             };
             match &event.what {
-                What::LockWait { lock } if is_gpu(lock) => times.wait = Some(event.at.us),
-                What::LockAcq { lock } if is_gpu(lock) => times.acquired = Some(event.at.us),
-                What::LockRel { lock } if is_gpu(lock) => times.released = Some(event.at.us),
+                What::LockWait { lock } if is_gpu(lock) => times.wait = Some(sane(event.at.us)),
+                What::LockAcq { lock } if is_gpu(lock) => times.acquired = Some(sane(event.at.us)),
+                What::LockRel { lock } if is_gpu(lock) => times.released = Some(sane(event.at.us)),
                 _ => {}
             }
         }
@@ -76,12 +76,21 @@ impl<'a> Records<'a> {
     }
 
     /// The recorded hold of a call, if its lock events are there.
-    pub(super) fn place(&self, call: usize) -> Option<Place> {
+    ///
+    /// A release that is missing though another call took the lock behind it (`may_hold_on` is
+    /// false) is put at the end of its last phase.
+    pub(super) fn place(&self, call: usize, may_hold_on: bool) -> Option<Place> {
         let key = u32::try_from(call).ok()?;
         let at = self.by_call.binary_search_by_key(&key, |(call, _)| *call);
         let (_, times) = self.by_call.get(at.ok()?)?;
         let acquired = times.acquired?;
-        let released = times.released.unwrap_or(OPEN_END);
+        let ends = self.run.marks_of(call).map(|mark| sane(mark.after_us()));
+        let lost = || ends.max().map_or(acquired, |end| end.max(acquired)) + 1;
+        let released = match times.released {
+            Some(us) => us,
+            None if may_hold_on => OPEN_END,
+            None => lost(),
+        };
         let hold = Span::new(acquired, released)?;
         let phases = self
             .run
@@ -121,8 +130,7 @@ fn started(run: &Run) -> Vec<(Owner, i64, u32)> {
         .zip(&run.calls)
         .filter_map(|(index, call)| {
             let task = run.tasks.get(call.task as usize)?;
-            let start = task.gpu_start.or(task.pickup)?.us;
-            Some(((Some(task.job), task.partition), start, index))
+            Some(((Some(task.job), task.partition), call.start.us, index))
         })
         .collect();
     calls.sort_unstable();
@@ -138,8 +146,8 @@ fn is_gpu(lock: &str) -> bool {
 
 /// Name and stretch of a phase whose end the line itself gives.
 fn ended<'a>(run: &'a Run, mark: &Mark) -> Option<(&'a str, Span)> {
-    let at = mark.after_us();
-    if at != mark.before_us() {
+    let at = sane(mark.after_us());
+    if mark.after_us() != mark.before_us() {
         return None;
     }
     let timed = matches!(
@@ -150,6 +158,6 @@ fn ended<'a>(run: &'a Run, mark: &Mark) -> Option<(&'a str, Span)> {
             | MarkKind::BarrierWait
             | MarkKind::TailMsm
     );
-    let span = Span::new(at - mark.us(), at).filter(|_| timed)?;
+    let span = Span::new(at.saturating_sub(mark.us()), at).filter(|_| timed)?;
     Some((run.marks.name(mark), span))
 }

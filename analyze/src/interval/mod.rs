@@ -19,6 +19,7 @@ mod printed;
 mod tuning;
 
 pub use cover::{Cover, Span};
+pub(crate) use printed::sane;
 
 use tracefmt::finding::Confidence;
 use tracefmt::run::{Call, LineRef, Run, Task};
@@ -145,7 +146,7 @@ fn events(task: &Task) -> impl Iterator<Item = i64> {
         task.gpu_start,
         task.gpu_end,
     ];
-    all.into_iter().flatten().map(|at| printed::sane(at.us))
+    all.into_iter().flatten().map(|at| sane(at.us))
 }
 
 /// First `SYNTH_START`, or the first event where there is none, to the last `TIMELINE` event.
@@ -153,7 +154,7 @@ pub fn span_of_events(run: &Run) -> Option<Span> {
     let synth = run
         .tasks
         .iter()
-        .filter_map(|task| Some(printed::sane(task.synth_start?.us)));
+        .filter_map(|task| Some(sane(task.synth_start?.us)));
     let first = || run.tasks.iter().flat_map(events).min();
     let start = synth.min().or_else(first)?;
     let end = run.tasks.iter().flat_map(events).max()?;

@@ -64,7 +64,7 @@ pub(super) struct Printed {
 pub(super) const SANE_US_MAX: i64 = 1 << 60;
 
 /// A time that sums cannot carry out of the type.
-pub(super) const fn sane(us: i64) -> i64 {
+pub(crate) const fn sane(us: i64) -> i64 {
     if us > SANE_US_MAX {
         SANE_US_MAX
     } else if us < -SANE_US_MAX {
@@ -106,6 +106,11 @@ impl Printed {
             all.add(mark, &run.marks.what(mark));
         }
         all
+    }
+
+    /// Whether any line shows that the call had the lock.
+    pub(super) const fn locked(&self) -> bool {
+        self.last_locked.is_some()
     }
 
     /// Wait at the barrier: as printed, or what is left of the GPU thread's total.

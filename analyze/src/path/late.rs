@@ -2,7 +2,7 @@
 
 use tracefmt::run::{Run, Task};
 
-use crate::interval::{Hold, Reconstruction};
+use crate::interval::{Hold, Reconstruction, sane};
 
 /// Two events this close belong together: a slot that one synthesis leaves and the next takes.
 pub(super) const TOGETHER_US: i64 = 20_000;
@@ -54,19 +54,19 @@ impl Late {
         for (index, hold) in all.holds.iter().enumerate().rev() {
             let finish = at(&self.finish, index, end);
             let over = task_of(run, hold).and_then(|task| task.gpu_end);
-            let behind = over.map_or(0, |over| (over.us - hold.released).max(0));
-            let mut release = finish - behind;
+            let behind = over.map_or(0, |over| (sane(over.us) - hold.released).max(0));
+            let mut release = finish.saturating_sub(behind);
             let next = all.holds.get(index + 1).filter(|next| next.gpu == hold.gpu);
             if let Some(next) = next.filter(|next| next.locked()) {
                 let latest = at(&self.hold, index + 1, end);
-                release = release.min(latest - (next.released - next.acquired));
+                release = release.min(latest.saturating_sub(next.released - next.acquired));
             }
-            let request = release - (hold.released - hold.acquired);
+            let request = release.saturating_sub(hold.released - hold.acquired);
             set(&mut self.hold, index, release);
             set(&mut self.before, index, request);
             let before = self.worker_before.get(index).copied().flatten();
             if let Some(before) = before {
-                let ready = request - (hold.request - hold.ready);
+                let ready = request.saturating_sub(hold.request - hold.ready);
                 let slot = at(&self.finish, before as usize, end);
                 set(&mut self.finish, before as usize, slot.min(ready));
             }
@@ -81,20 +81,20 @@ impl Late {
             let mut latest = at(&self.synthesis, index, end);
             if let Some((at_hold, hold)) = hold {
                 let request = at(&self.before, at_hold as usize, end);
-                latest = latest.min(request - (hold.request - hold.ready));
+                latest = latest.min(request.saturating_sub(hold.request - hold.ready));
                 set(&mut self.synthesis, index, latest);
             }
             let before = self.slot_before.get(index).copied().flatten();
             let length = task
                 .synth_end
                 .zip(task.synth_start)
-                .map(|(to, from)| to.us - from.us);
+                .map(|(to, from)| sane(to.us) - sane(from.us));
             if let Some((before, length)) = before.zip(length) {
                 let slot = at(&self.synthesis, before as usize, end);
                 set(
                     &mut self.synthesis,
                     before as usize,
-                    slot.min(latest - length),
+                    slot.min(latest.saturating_sub(length)),
                 );
             }
         }
@@ -132,7 +132,7 @@ fn worker_before(run: &Run, all: &Reconstruction) -> Vec<Option<u32>> {
         let previous = slot.replace(index).filter(|previous| {
             let previous = all.holds.get(*previous as usize);
             let over = previous.and_then(|hold| task_of(run, hold)?.gpu_end);
-            over.is_some_and(|over| over.us <= hold.ready + 1_000)
+            over.is_some_and(|over| sane(over.us) <= hold.ready + 1_000)
         });
         if let Some(entry) = before.get_mut(index as usize) {
             *entry = previous;
@@ -145,12 +145,12 @@ fn worker_before(run: &Run, all: &Reconstruction) -> Vec<Option<u32>> {
 fn slot_before(tasks: &[Task]) -> Vec<Option<u32>> {
     let mut ends: Vec<(i64, u32)> = (0_u32..)
         .zip(tasks)
-        .filter_map(|(index, task)| Some((task.synth_end?.us, index)))
+        .filter_map(|(index, task)| Some((sane(task.synth_end?.us), index)))
         .collect();
     ends.sort_unstable();
     let mut starts: Vec<(i64, u32)> = (0_u32..)
         .zip(tasks)
-        .filter_map(|(index, task)| Some((task.synth_start?.us, index)))
+        .filter_map(|(index, task)| Some((sane(task.synth_start?.us), index)))
         .collect();
     starts.sort_unstable();
     let mut before = vec![None; tasks.len()];

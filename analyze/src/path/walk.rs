@@ -3,7 +3,7 @@
 use tracefmt::run::{Job, Run, Task};
 
 use super::late::{Late, TOGETHER_US};
-use crate::interval::{Hold, Reconstruction};
+use crate::interval::{Hold, Reconstruction, sane};
 use crate::model::PathStep;
 
 /// A hold taken this soon after the one before was waiting for it.
@@ -30,7 +30,12 @@ pub(super) fn walk(run: &Run, all: &Reconstruction, late: &Late, max: usize) -> 
         steps: Vec::new(),
     };
     let mut next = path.last();
-    while path.steps.len() < max {
+    // Every stop is visited once: times that contradict each other must not lead in a circle.
+    let stops = 2 * all.holds.len() + run.tasks.len();
+    for _ in 0..=stops {
+        if path.steps.len() >= max {
+            break;
+        }
         next = match next {
             Next::Call(hold) => path.call(hold),
             Next::Release(hold) => path.release(hold),
@@ -85,7 +90,7 @@ impl Path<'_> {
             partition: task.partition,
             start_ms: ms(start),
             end_ms: ms(end),
-            slack_ms: ms((latest - end).max(0)),
+            slack_ms: ms(latest.saturating_sub(end).max(0)),
         });
     }
 
@@ -99,7 +104,7 @@ impl Path<'_> {
         let task = task.clone();
         if let Some(end) = task.gpu_end {
             let latest = end_of(&self.late.finish, at);
-            self.step("finish", &task, (hold.released, end.us), latest);
+            self.step("finish", &task, (hold.released, sane(end.us)), latest);
         }
         Next::Release(at)
     }
@@ -131,11 +136,11 @@ impl Path<'_> {
 
     /// A worker took the partition as soon as it was there, or as soon as the worker was free.
     fn before_pickup(&mut self, at: u32, hold: &Hold, index: u32, task: &Task) -> Next {
-        let made = task.synth_end.or(task.queued).map(|at| at.us);
+        let made = task.synth_end.or(task.queued).map(|at| sane(at.us));
         let before = self.late.worker_before.get(at as usize).copied().flatten();
         let freed = before.and_then(|before| {
             let other = self.all.holds.get(before as usize)?;
-            Some((before, self.task(other)?.1.gpu_end?.us))
+            Some((before, sane(self.task(other)?.1.gpu_end?.us)))
         });
         if let Some((before, freed)) = freed {
             let late = hold.ready - freed <= TOGETHER_US;
@@ -144,7 +149,7 @@ impl Path<'_> {
             }
         }
         let Some(made) = made else { return Next::Stop };
-        let latest = end_of(&self.late.before, at) - (hold.request - hold.ready);
+        let latest = end_of(&self.late.before, at).saturating_sub(hold.request - hold.ready);
         self.step("queue", task, (made, hold.ready), latest);
         Next::Synthesis(index)
     }
@@ -157,13 +162,18 @@ impl Path<'_> {
             return Next::Stop;
         };
         let latest = end_of(&self.late.synthesis, at);
-        self.step("synthesis", &task, (start.us, end.us), latest);
+        self.step("synthesis", &task, (sane(start.us), sane(end.us)), latest);
         if let Some(before) = self.late.slot_before.get(at as usize).copied().flatten() {
             return Next::Synthesis(before);
         }
         if let Some(submitted) = self.job(&task).and_then(|job| job.submitted) {
-            let latest = latest - (end.us - start.us);
-            self.step("submit", &task, (submitted.us, start.us), latest);
+            let latest = latest.saturating_sub(sane(end.us) - sane(start.us));
+            self.step(
+                "submit",
+                &task,
+                (sane(submitted.us), sane(start.us)),
+                latest,
+            );
         }
         Next::Stop
     }

@@ -1,0 +1,131 @@
+//! Runs with pieces missing or broken: the analysis still adds up.
+
+mod common;
+
+use analyze::interval::reconstruct;
+use analyze::{Options, analyze, compare};
+use common::{Part, Shape, simulate};
+use proptest::prelude::*;
+use tracefmt::finding::Confidence;
+use tracefmt::run::{At, Outcome, Run};
+
+/// What happens to one partition's lines.
+#[derive(Clone, Copy, Debug)]
+enum Harm {
+    NoEnd,
+    Failed,
+    NoSynthesisEnd,
+    NoPickup,
+    NoStart,
+    Far(i64),
+    NoGpu,
+}
+
+fn harm() -> impl Strategy<Value = Harm> {
+    prop_oneof![
+        Just(Harm::NoEnd),
+        Just(Harm::Failed),
+        Just(Harm::NoSynthesisEnd),
+        Just(Harm::NoPickup),
+        Just(Harm::NoStart),
+        prop::sample::select(vec![i64::MIN, -1, 0, 1 << 50, i64::MAX]).prop_map(Harm::Far),
+        Just(Harm::NoGpu),
+    ]
+}
+
+fn mangle(run: &mut Run, at: usize, harm: Harm) {
+    let task = &mut run.tasks[at];
+    let far = |at: &mut Option<At>, us: i64| {
+        if let Some(at) = at {
+            at.us = us;
+        }
+    };
+    match harm {
+        Harm::NoEnd => {
+            task.gpu_end = None;
+            task.outcome = Outcome::Proving;
+        }
+        Harm::Failed => {
+            task.gpu_end = None;
+            task.outcome = Outcome::Failed;
+        }
+        Harm::NoSynthesisEnd => task.synth_end = None,
+        Harm::NoPickup => (task.pickup, task.queued) = (None, None),
+        Harm::NoStart => task.gpu_start = None,
+        Harm::Far(us) => {
+            far(&mut task.synth_start, us);
+            far(&mut task.gpu_end, us);
+            far(&mut task.queued, us);
+        }
+        Harm::NoGpu => {
+            task.gpu = None;
+            run.config.gpus.clear();
+            run.config.gpu_of_worker.clear();
+            for call in &mut run.calls {
+                call.gpu = None;
+            }
+        }
+    }
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    (
+        0_i64..40_000_000,
+        500_000_i64..30_000_000,
+        100_000_i64..4_000_000,
+    )
+        .prop_map(|(synth_start, synth, prep)| Part {
+            synth_start,
+            synth,
+            prep,
+            ..Part::default()
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn what_is_left_still_adds_up(
+        parts in prop::collection::vec(part(), 1..12),
+        shape in prop::sample::select(vec![
+            Shape::Old, Shape::Registered, Shape::Locked, Shape::Own,
+        ]),
+        harms in prop::collection::vec((any::<prop::sample::Index>(), harm()), 0..6),
+        lost in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+        ambiguous in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+    ) {
+        let (mut trace, _) = simulate(shape, &parts, 5, (1, 2));
+        let run = &mut trace.runs[0];
+        let marks = run.marks.len();
+        for index in lost {
+            run.marks.assign(index.index(marks), None, Confidence::Certain, &[]);
+        }
+        for index in ambiguous {
+            let at = index.index(marks);
+            let owner = run.marks.get(at).and_then(tracefmt::run::Mark::call);
+            run.marks.assign(at, owner, Confidence::Ambiguous, &[0, 1]);
+        }
+        run.index_marks();
+        for (index, harm) in harms {
+            mangle(run, index.index(parts.len()), harm);
+        }
+        let all = reconstruct(&trace.runs[0]);
+        for hold in &all.holds {
+            prop_assert!(hold.ready <= hold.request, "{:?}", hold);
+            prop_assert!(hold.request <= hold.acquired, "{:?}", hold);
+            prop_assert!(hold.acquired <= hold.released, "{:?}", hold);
+        }
+        let found = analyze(&trace, &Options::default());
+        for gpu in &found.gpus {
+            let wide = 1e-6 + gpu.span_ms * 1e-12;
+            let idle = gpu.span_ms - gpu.busy_kernel_ms;
+            prop_assert!((gpu.idle_by_cause_ms.total() - idle).abs() <= wide, "{:?}", gpu);
+            let idle = gpu.span_ms - gpu.busy_hold_ms;
+            prop_assert!((gpu.idle_hold_by_cause_ms.total() - idle).abs() <= wide, "{:?}", gpu);
+            prop_assert!(gpu.busy_kernel_ms <= gpu.busy_hold_ms + wide, "{:?}", gpu);
+        }
+        let itself = compare(&trace, &trace);
+        prop_assert!(itself.differs.is_empty());
+    }
+}
