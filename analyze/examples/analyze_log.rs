@@ -1,0 +1,26 @@
+//! Reads logs and analyzes them, for measuring both together: `analyze_log LOG...`.
+//! Prints how much there was; the results themselves are the command line's business.
+
+use std::io::Write as _;
+
+use tracefmt::run::{Source, read};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let sources: Vec<Source> = std::env::args_os()
+        .skip(1)
+        .map(|path| Source::Path(path.into()))
+        .collect();
+    let (trace, _) = read(&sources)?;
+    let marks: usize = trace.runs.iter().map(|run| run.marks.len()).sum();
+    let found = analyze::analyze(&trace, &analyze::Options::default());
+    let mut out = std::io::stdout();
+    writeln!(
+        out,
+        "{} runs, {marks} timing lines, {} regions, {} gaps, {} phase rows",
+        trace.runs.len(),
+        found.regions.len(),
+        found.gpus.iter().map(|gpu| gpu.idle.len()).sum::<usize>(),
+        found.phases.len(),
+    )?;
+    Ok(())
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Time and memory of reading and analyzing a million regions: bench/analyze_speed.sh [FOLDER]
+# The log (about 1 GiB) is made in FOLDER, by default target/bench, and kept for the next time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=${1:-target/bench}
+mkdir -p "$folder"
+log=$folder/regions-1000000.log
+cargo build --release -q -p analyze --example analyze_log
+[ -s "$log" ] || python3 bench/make_regions.py "$log" 1000000
+for _ in 1 2 3; do
+  /usr/bin/time -f '%e s wall, %U s user, %S s sys, %M KiB peak' \
+    target/release/examples/analyze_log "$log"
+done
