@@ -135,17 +135,13 @@ pub(crate) fn texts(
 /// A line fit to be shown: colour escapes and control characters gone, and not too long.
 fn tidy(text: &str) -> String {
     let mut shown = String::new();
-    let mut chars = text.trim_end().chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '\u{1b}' && chars.peek() == Some(&'[') {
-            // An escape ends at its first letter.
-            for inner in chars.by_ref() {
-                if inner.is_ascii_alphabetic() {
-                    break;
-                }
-            }
+    let mut rest = text.trim_end();
+    while let Some(c) = rest.chars().next() {
+        if let Some(behind) = behind_colour(rest) {
+            rest = behind;
             continue;
         }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
         if shown.len() >= TEXT_BYTES_MAX {
             shown.push_str(" ...");
             break;
@@ -153,6 +149,22 @@ fn tidy(text: &str) -> String {
         shown.push(if c.is_control() { ' ' } else { c });
     }
     shown
+}
+
+/// What follows a colour code, if the text begins with one. Logs that went through a mail or a
+/// web page have lost the escape in front of it: `[2m`, `[31m`.
+fn behind_colour(text: &str) -> Option<&str> {
+    let code = text
+        .strip_prefix('\u{1b}')
+        .unwrap_or(text)
+        .strip_prefix('[')?;
+    let digits = code
+        .chars()
+        .take_while(|c| c.is_ascii_digit() || *c == ';')
+        .count();
+    let behind = code.get(digits..)?.strip_prefix('m')?;
+    let bare = !text.starts_with('\u{1b}');
+    (!bare || (1..=2).contains(&digits)).then_some(behind)
 }
 
 #[cfg(test)]
@@ -164,6 +176,10 @@ mod tests {
         assert_eq!(
             tidy("\u{1b}[31mERROR\u{1b}[0m bad\tthing\r"),
             "ERROR bad thing"
+        );
+        assert_eq!(
+            tidy("[2m2026[0m [32m INFO[0m a[1] [5 m] [123m"),
+            "2026  INFO a[1] [5 m] [123m"
         );
         let long = tidy(&"x".repeat(5000));
         assert!(long.len() < 700 && long.ends_with(" ..."));

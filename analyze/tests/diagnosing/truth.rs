@@ -222,6 +222,12 @@ fn verdicts_and_counts_match() {
                 "{name}\n{text}"
             );
             assert_eq!(of(&said, Code::SchedDuplicate).len(), 0, "{name}");
+            let torn = run["torn"]["timeline_lines_torn"].as_u64();
+            let found = of(&said, Code::RunTornLines)
+                .iter()
+                .map(|torn| torn.count)
+                .sum::<u64>();
+            assert_eq!(found, torn.unwrap_or(0), "{name}\n{text}");
         }
         let wanted = match name.get(..3) {
             Some("d02") => Verdict::Failed,

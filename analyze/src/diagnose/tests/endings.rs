@@ -101,9 +101,12 @@ fn running() -> Daemon {
 
 #[test]
 fn a_cut_log_is_the_root_of_what_it_leaves_open() {
-    let trace = running().ends(RunEnd::Cut);
+    let mut trace = running().ends(RunEnd::Cut);
+    // The cut line is a fragment too, but not one that another writer tore.
+    trace.runs[0].torn.lost = vec![trace.runs[0].last];
     let said = diagnosis(&trace);
     assert_eq!(root(&said), Some(Code::RunTruncated));
+    assert!(of(&said, Code::RunTornLines).is_empty());
     assert_eq!((said.verdict, said.exit_code()), (Verdict::Truncated, 1));
     let cut = only(&said, Code::RunTruncated);
     assert_eq!(cut.evidence[0].line, u64::from(trace.runs[0].last.line));

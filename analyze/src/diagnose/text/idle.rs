@@ -1,7 +1,7 @@
 //! GPU time in the text report: a line per GPU with its idle time by cause, longest first.
 
 use super::WIDTH;
-use super::wrap::{put, wrap};
+use super::wrap::{GLUE, put, wrap};
 use crate::model::{Analysis, GpuTime, IdleCause};
 
 /// Most GPUs that get a line of their own.
@@ -45,7 +45,7 @@ fn sentence(gpu: &GpuTime) -> String {
         .iter()
         .map(|(cause, ms)| {
             format!(
-                "{} {} ({:.0} %)",
+                "{} {} ({:.0}{GLUE}%)",
                 cause.as_str(),
                 seconds(*ms),
                 ms / idle * 100.0
@@ -58,7 +58,7 @@ fn sentence(gpu: &GpuTime) -> String {
         format!(": {}", causes.join(", "))
     };
     format!(
-        "kernels ran {:.1} % of {}, a partition was on it {:.1} %; idle {}{by}",
+        "kernels ran {:.1}{GLUE}% of {}, a partition was on it {:.1}{GLUE}%; idle {}{by}",
         gpu.utilisation_kernel * 100.0,
         seconds(gpu.span_ms),
         gpu.utilisation_interval * 100.0,
@@ -69,8 +69,8 @@ fn sentence(gpu: &GpuTime) -> String {
 /// Milliseconds as seconds, or as milliseconds when short.
 fn seconds(ms: f64) -> String {
     if ms < 1000.0 {
-        format!("{ms:.0} ms")
+        format!("{ms:.0}{GLUE}ms")
     } else {
-        format!("{:.1} s", ms / 1000.0)
+        format!("{:.1}{GLUE}s", ms / 1000.0)
     }
 }

@@ -2,6 +2,9 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// A blank at which no line ends.
+pub(super) const GLUE: char = '\u{a0}';
+
 /// Appends a line.
 pub(super) fn put(out: &mut String, line: &str) {
     out.push_str(line.trim_end());
@@ -9,12 +12,13 @@ pub(super) fn put(out: &mut String, line: &str) {
 }
 
 /// Text wrapped at blanks; the first line begins with `first`, the others with `rest`. Every line
-/// ends with a newline. A word longer than the width stands alone on its line.
+/// ends with a newline. A word longer than the width stands alone on its line. A number is kept
+/// with its unit by [`GLUE`].
 pub(super) fn wrap(text: &str, first: &str, rest: &str, width: usize) -> String {
     let mut out = String::new();
     let mut line = first.to_owned();
     let mut empty = true;
-    for word in text.split_whitespace() {
+    for word in text.split_ascii_whitespace() {
         if !empty && line.width() + 1 + word.width() > width {
             out.push_str(line.trim_end());
             out.push('\n');
@@ -29,7 +33,7 @@ pub(super) fn wrap(text: &str, first: &str, rest: &str, width: usize) -> String 
     }
     out.push_str(line.trim_end());
     out.push('\n');
-    out
+    out.replace(GLUE, " ")
 }
 
 /// The text cut to a width, with `...` where something is missing.
@@ -60,6 +64,11 @@ mod tests {
         assert_eq!(text, "- one two\n  three\n  four\n");
         assert_eq!(wrap("", "x", "", 5), "x\n");
         assert_eq!(wrap("abcdefghij k", "", "", 4), "abcdefghij\nk\n");
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        assert_eq!(wrap("idle 12\u{a0}% now", "", "", 9), "idle\n12 % now\n");
     }
 
     #[test]
