@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_number_keeps_its_unit() {
-        assert_eq!(wrap("idle 12\u{a0}% now", "", "", 9), "idle\n12 % now\n");
+        assert_eq!(wrap("idle 12\u{a0}% now", "", "", 8), "idle\n12 % now\n");
     }
 
     #[test]
