@@ -7,6 +7,7 @@
 mod error;
 pub mod evidence;
 pub mod gate;
+pub mod history;
 pub mod key;
 pub mod problem;
 pub mod render;

@@ -12,10 +12,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use golden::evidence::{Evidence, Rules};
+use golden::evidence::{Evidence, Rules, quantum_of};
 use golden::gate::{Options, judge};
+use golden::history::{Cause, Level, Point, phase_changes};
 use golden::samples::{Run, Samples, Times};
 use golden::snapshot::Snapshot;
+use golden::stats::{self, ChangeOptions};
 use golden::verdict::{Outcome, Verdict};
 use serde::Deserialize;
 
@@ -225,4 +227,54 @@ fn same_commit_windows() {
         assert_eq!(joint.red, 0, "{joint:?}");
         assert!(single.regressions <= 1, "{single:?}");
     }
+}
+
+#[test]
+fn same_commit_stretches() {
+    let Some(path) = input("rocksdb2023.csv") else {
+        return;
+    };
+    let nights = rocksdb(&path);
+    let (mut total, mut blind, mut blamed) = (0, 0, 0);
+    for (name, nights) in &nights {
+        for stretch in stretches(nights, 12) {
+            for metric in ["time_per_op", "p50", "p99", "p999"] {
+                total += 1;
+                let part = &nights[stretch.clone()];
+                let values: Vec<f64> = part.iter().map(|night| night.metrics[metric]).collect();
+                let quantum = quantum_of(&[&values]);
+                let middle = stats::median(&mut values.clone()).expect("some nights");
+                let noise_floor = quantum / middle / 12.0_f64.sqrt();
+                let options = ChangeOptions {
+                    noise_floor,
+                    ..ChangeOptions::default()
+                };
+                let points: Vec<Point> = part
+                    .iter()
+                    .zip(&values)
+                    .map(|(night, value)| {
+                        let level = Level {
+                            ln_ms: value.ln(),
+                            error: 0.0,
+                        };
+                        Point {
+                            commit: night.commit.clone(),
+                            phases: BTreeMap::from([(name.clone(), level)]),
+                            ..Point::default()
+                        }
+                    })
+                    .collect();
+                let found = phase_changes(&points, name, &options);
+                let confirmed = || found.iter().filter(|found| found.change.confirmed);
+                blind += usize::from(confirmed().next().is_some());
+                blamed += usize::from(confirmed().any(|c| matches!(c.cause, Cause::Commits(_))));
+            }
+        }
+    }
+    println!("{total} stretches: {blind} with a change, {blamed} blamed on code");
+    assert_eq!((total, blamed), (128, 0));
+    assert!(
+        blind * 10 < total * 2,
+        "{blind} of {total}: the machine alone is not that restless"
+    );
 }

@@ -12,6 +12,7 @@
 //! assert!(ratio.low > 1.04 && ratio.high < 1.08);
 //! ```
 
+mod change;
 mod dist;
 mod moderate;
 mod multiple;
@@ -20,6 +21,7 @@ mod ratio;
 mod serial;
 mod shift;
 
+pub use change::{Change, ChangeOptions, changes, critical, split_statistic};
 pub use dist::{normal_quantile, t_quantile, t_upper_tail};
 pub use moderate::{Moderated, Prior};
 pub use multiple::{benjamini_hochberg, holm};
