@@ -4,7 +4,7 @@
 
 mod sim;
 
-use analyze::plot::{Kind, Scene, Shape, Style, Theme, png, scene, svg};
+use analyze::plot::{Kind, Memory, Scene, Shape, Style, Theme, memory_scene, png, scene, svg};
 use sim::{ODD_ID, Size};
 
 const WIDTHS: [u32; 3] = [380, 720, 1120];
@@ -60,6 +60,40 @@ fn labels_stay_inside_and_apart_at_all_sizes() {
                 let scene = scene(kind, &trace.runs[0], &analysis, style);
                 check(&scene, &format!("{name} {} {width}", kind.as_str()));
             }
+        }
+    }
+}
+
+#[test]
+fn memory_has_room_for_its_labels() {
+    for (name, size) in [("small", Size::SMALL), ("large", Size::LARGE)] {
+        let (mut trace, analysis) = sim::run(size);
+        sim::with_memory(&mut trace, &analysis);
+        let run = &trace.runs[0];
+        let cards = run
+            .config
+            .gpus
+            .iter()
+            .filter_map(|gpu| Memory::recorded(run, *gpu));
+        let mut cards: Vec<Memory> = cards.collect();
+        assert_eq!(cards.len(), run.config.gpus.len());
+        assert_eq!(
+            cards.iter().map(|card| card.failures.len()).sum::<usize>(),
+            1
+        );
+        cards[0].name = "a card with a rather long name, 1234567890".to_owned();
+        for width in WIDTHS {
+            let style = Style {
+                width,
+                ..Style::default()
+            };
+            let scene = memory_scene(&cards, (0.0, 1e6), style);
+            check(&scene, &format!("{name} memory {width}"));
+            assert!(
+                scene.summary.contains("at most 12.0 GiB"),
+                "{}",
+                scene.summary
+            );
         }
     }
 }
@@ -136,12 +170,18 @@ fn all_pictures_can_be_written() {
             let drawn = svg(kind, &trace.runs[0], &analysis, Style::default()).unwrap();
             assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
             std::fs::write(folder.join(format!("{stem}.svg")), drawn).unwrap();
+            // Twice as large takes seconds in a debug build.
+            let scale = if std::env::var_os("CUZK_PICTURES").is_some() {
+                2
+            } else {
+                1
+            };
             for (theme, suffix) in [(Theme::Light, "light"), (Theme::Dark, "dark")] {
                 let style = Style {
                     theme,
                     ..Style::default()
                 };
-                let file = png(kind, (&trace.runs[0], &analysis), style, 2).unwrap();
+                let file = png(kind, (&trace.runs[0], &analysis), style, scale).unwrap();
                 assert!(file.starts_with(b"\x89PNG\r\n"));
                 std::fs::write(folder.join(format!("{stem}-{suffix}.png")), file).unwrap();
             }

@@ -11,6 +11,7 @@ use sim::{ODD_ID, Size};
 fn page(size: Size) -> String {
     let (mut trace, analysis) = sim::run(size);
     sim::with_panic(&mut trace);
+    sim::with_memory(&mut trace, &analysis);
     let classes = [
         ("timeline", 300, 21_000),
         ("timing", 350, 18_000),

@@ -10,6 +10,7 @@ mod axis;
 mod depth;
 mod font;
 mod legend;
+mod memory;
 mod paint;
 mod palette;
 mod phases;
@@ -21,6 +22,7 @@ mod utilisation;
 mod waterfall;
 
 pub(crate) use axis::duration;
+pub use memory::Memory;
 pub use palette::{Role, Theme, cause_words, css};
 pub use scene::{Anchor, Scene, Shape, Zone};
 
@@ -113,6 +115,33 @@ pub fn scene(kind: Kind, run: &Run, analysis: &Analysis, style: Style) -> Scene 
     scene
 }
 
+/// The shapes of a plot of device memory over a stretch of time in milliseconds.
+pub fn memory_scene(cards: &[Memory], span_ms: (f64, f64), style: Style) -> Scene {
+    let width = f64::from(style.width.clamp(Style::WIDTH_MIN, 20_000));
+    let mut scene = Scene::new(width);
+    if style.titled {
+        scene.title("Device memory in use");
+    }
+    memory::draw(&mut scene, cards, span_ms);
+    scene
+}
+
+/// Any scene as a self-contained SVG document.
+///
+/// # Errors
+/// [`AnalyzeError::Draw`] when the backend fails; it has no reason to.
+pub fn svg_of(scene: &Scene, theme: Theme) -> Result<String, AnalyzeError> {
+    svg::render(scene, theme)
+}
+
+/// Any scene as an `svg` element for a page that declares the colours of [`css`].
+///
+/// # Errors
+/// [`AnalyzeError::Draw`] when the backend fails; it has no reason to.
+pub fn embed_of(scene: &Scene) -> Result<String, AnalyzeError> {
+    svg::embed(scene)
+}
+
 /// A plot of one run as a self-contained SVG document.
 ///
 /// # Errors
@@ -124,19 +153,6 @@ pub fn svg(
     style: Style,
 ) -> Result<String, AnalyzeError> {
     svg::render(&scene(kind, run, analysis, style), style.theme)
-}
-
-/// A plot of one run as an `svg` element for a page that declares the colours of [`css`].
-///
-/// # Errors
-/// [`AnalyzeError::Draw`] when the backend fails; it has no reason to.
-pub fn embed(
-    kind: Kind,
-    run: &Run,
-    analysis: &Analysis,
-    style: Style,
-) -> Result<String, AnalyzeError> {
-    svg::embed(&scene(kind, run, analysis, style))
 }
 
 /// A plot of one run as a PNG file with `scale` pixels for each pixel of the layout (1 to 4).

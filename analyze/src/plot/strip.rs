@@ -97,6 +97,18 @@ pub(super) fn levels(axis: &TimeAxis, spans: &[[f64; 2]]) -> Levels {
     Levels { most, mean, peak }
 }
 
+/// Raises the columns that a stretch of time touches to at least a level.
+pub(super) fn raise_between(
+    axis: &TimeAxis,
+    most: &mut [f64],
+    (from_ms, to_ms): (f64, f64),
+    level: f64,
+) {
+    let column = |ms: f64| index(axis.x(ms) - axis.left).min(most.len().saturating_sub(1));
+    let (from, to) = (column(from_ms), column(to_ms));
+    raise(most, from, to, level);
+}
+
 fn raise(most: &mut [f64], from: usize, to: usize, open: f64) {
     for column in from..=to {
         if let Some(slot) = most.get_mut(column) {

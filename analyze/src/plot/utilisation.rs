@@ -10,7 +10,7 @@ use crate::lanes::{extent, ms};
 use crate::model::{Analysis, GpuTime};
 use tracefmt::run::Run;
 
-const PANEL: f64 = 92.0;
+const PANEL: f64 = 110.0;
 /// More panels than this would make the picture taller than a screen.
 const PANELS_MAX: usize = 8;
 

@@ -4,8 +4,9 @@ use maud::{Markup, PreEscaped, html};
 
 use super::Figure;
 use crate::error::AnalyzeError;
+use crate::lanes::extent;
 use crate::model::Analysis;
-use crate::plot::{Kind, Style, Theme, embed};
+use crate::plot::{Kind, Memory, Scene, Style, Theme, embed_of, memory_scene, scene};
 use tracefmt::run::Run;
 
 /// Width of a picture beside the page's margins on a desktop.
@@ -15,25 +16,56 @@ const MEDIUM: u32 = 680;
 /// On a telephone.
 const NARROW: u32 = 350;
 
+impl Figure {
+    /// A figure of a picture that can be drawn at any width.
+    ///
+    /// # Errors
+    /// [`AnalyzeError::Draw`] when the picture cannot be drawn.
+    pub fn drawn(
+        title: &str,
+        caption: &str,
+        draw: impl Fn(Style) -> Scene,
+    ) -> Result<Self, AnalyzeError> {
+        let at = |width| {
+            embed_of(&draw(Style {
+                width,
+                theme: Theme::Auto,
+                titled: false,
+            }))
+        };
+        Ok(Self {
+            title: title.to_owned(),
+            caption: caption.to_owned(),
+            svg: at(WIDE)?,
+            smaller: Some([at(MEDIUM)?, at(NARROW)?]),
+        })
+    }
+}
+
 /// All kinds of plot, in order of report.
 pub(super) fn of_run(run: &Run, analysis: &Analysis) -> Result<Vec<Figure>, AnalyzeError> {
-    let draw = |kind: Kind, width: u32| {
-        let style = Style {
-            width,
-            theme: Theme::Auto,
-            titled: false,
-        };
-        embed(kind, run, analysis, style)
+    let mut out = Vec::new();
+    for kind in Kind::ALL {
+        let draw = |style| scene(kind, run, analysis, style);
+        out.push(Figure::drawn(kind.title(), caption(kind), draw)?);
+    }
+    out.extend(recorded_memory(run, analysis)?);
+    Ok(out)
+}
+
+/// Device memory, where the trace records it.
+fn recorded_memory(run: &Run, analysis: &Analysis) -> Result<Option<Figure>, AnalyzeError> {
+    let cards = run.config.gpus.iter();
+    let cards: Vec<Memory> = cards
+        .filter_map(|gpu| Memory::recorded(run, *gpu))
+        .collect();
+    let Some(span) = extent(run, analysis).filter(|_| !cards.is_empty()) else {
+        return Ok(None);
     };
-    let figure = |kind: Kind| {
-        Ok(Figure {
-            title: kind.title().to_owned(),
-            caption: caption(kind).to_owned(),
-            svg: draw(kind, WIDE)?,
-            smaller: Some([draw(kind, MEDIUM)?, draw(kind, NARROW)?]),
-        })
-    };
-    Kind::ALL.into_iter().map(figure).collect()
+    let draw = |style| memory_scene(&cards, span, style);
+    let caption = "Bytes asked for and not yet given back, as the trace records them; the driver \
+                   rounds each request up.";
+    Figure::drawn("Device memory in use", caption, draw).map(Some)
 }
 
 const fn caption(kind: Kind) -> &'static str {

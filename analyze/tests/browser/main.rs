@@ -34,6 +34,7 @@ fn chromium() -> Option<PathBuf> {
 fn report(size: Size) -> String {
     let (mut trace, analysis) = sim::run(size);
     sim::with_panic(&mut trace);
+    sim::with_memory(&mut trace, &analysis);
     let classes = vec![
         ("timeline".to_owned(), 300, 21_000),
         ("foreign".to_owned(), 9, 900),

@@ -15,10 +15,11 @@ use analyze::model::{
     Analysis, GpuTime, IdleByCause, IdleCause, IdleGap, PathStep, PhaseRow, PhaseTimes, Region,
     SCHEMA,
 };
+use tracefmt::event::{Alloc, Place, What};
 use tracefmt::finding::{Code, Confidence, Evidence, Finding, Severity};
 use tracefmt::run::{
-    At, Call, Config, Dialect, Input, Job, JobOutcome, LineRef, MarkStore, Outcome, Run, RunEnd,
-    Task, Trace, Trouble, TroubleClass,
+    At, Call, Config, DeviceEvent, Dialect, Input, Job, JobOutcome, LineRef, MarkStore, Outcome,
+    Run, RunEnd, Task, Trace, Trouble, TroubleClass,
 };
 use tracefmt::timing::TimingWhat;
 
@@ -466,6 +467,51 @@ pub fn diagnosis(trace: &Trace) -> Diagnosis {
         root: Some("f0".to_owned()),
         findings: findings(),
     }
+}
+
+/// Adds an allocation and its end to every region, and one that fails.
+pub fn with_memory(trace: &mut Trace, analysis: &Analysis) {
+    let run = &mut trace.runs[0];
+    let mut line = 10_000;
+    for (id, region) in (0..).zip(&analysis.regions) {
+        let place = Place {
+            gpu: region.gpu,
+            worker: region.worker,
+            partition: region.partition,
+        };
+        let mut put = |ms, what| {
+            run.device_events.push(DeviceEvent {
+                at: at(ms, &mut line).unwrap(),
+                job: None,
+                place,
+                what,
+            });
+        };
+        let bytes = 12 << 30;
+        put(
+            region.start_ms,
+            What::VramAlloc(Alloc {
+                id,
+                buf: "d_a".into(),
+                bytes,
+                api: "cudaMalloc".into(),
+                stream: None,
+                rc: if id == 20 { 2 } else { 0 },
+            }),
+        );
+        let free = What::VramFree {
+            id,
+            buf: "d_a".into(),
+            bytes,
+            api: "cudaFree".into(),
+            stream: None,
+            rc: 0,
+        };
+        if id != 20 {
+            put(region.end_ms, free);
+        }
+    }
+    run.device_events.sort_by_key(|event| event.at.us);
 }
 
 /// Adds a panic to the run.
