@@ -25,7 +25,6 @@ impl Life {
         self.worker_runs_on(event.place.worker, event.place.gpu);
         match &event.what {
             What::TraceStart(start) => self.trace_start(start),
-            What::TraceEnd { .. } => self.trace_end = true,
             What::JobSubmit { .. } | What::JobEnd { .. } => self.job_event(at, event),
             What::ProofOk { all } | What::ProofBad { all } => self.proof(event, line, *all),
             What::SynthStart { .. } | What::SynthEnd { .. } => self.synthesis(at, event),
@@ -36,7 +35,7 @@ impl Life {
             What::GpuStart => self.gpu_start(at, event),
             What::GpuEnd { gpu_ms } => self.gpu_end(at, event, *gpu_ms),
             What::PartitionFailed { error } => self.partition_failed(at, event, error),
-            What::Other { .. } => {}
+            What::TraceEnd { .. } | What::Other { .. } => {}
             what => self.device_event(at, event, what),
         }
     }

@@ -25,6 +25,8 @@ pub(crate) enum Sign {
     Partitions,
     /// Two workers on one GPU.
     SharedGpu,
+    /// The first line of a daemon.
+    DaemonStart,
     /// Lines of the engine's own log.
     EngineLog,
     /// Such lines about jobs: a line for each job's end is to be expected.

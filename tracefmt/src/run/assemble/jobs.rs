@@ -13,6 +13,17 @@ pub(super) struct Jobs {
     pub(super) times: Vec<Times>,
     index: FxHashMap<Box<str>, u32>,
     last: u32,
+    /// For each job, its tasks by partition + 1 (0 for a monolithic proof), `u32::MAX` for none.
+    near: Vec<Vec<u32>>,
+    /// Tasks of partitions beyond [`NEAR_MAX`], by job and partition.
+    far: FxHashMap<(u32, u32), u32>,
+}
+
+/// Partitions up to this number are found by position.
+const NEAR_MAX: usize = 256;
+
+fn slot(partition: Option<u32>) -> usize {
+    partition.map_or(0, |partition| partition as usize + 1)
 }
 
 /// Submission and end as their lines give them.
@@ -56,6 +67,39 @@ impl Jobs {
         self.last
     }
 
+    /// The task of a job and partition, if there is one.
+    pub(super) fn task(&self, job: u32, partition: Option<u32>) -> Option<u32> {
+        let slot = slot(partition);
+        if slot > NEAR_MAX {
+            return self.far.get(&(job, partition?)).copied();
+        }
+        let task = self.near.get(job as usize)?.get(slot).copied();
+        task.filter(|task| *task != u32::MAX)
+    }
+
+    /// The task of a job and partition; `next` from now on if there is none.
+    pub(super) fn task_or(&mut self, job: u32, partition: Option<u32>, next: u32) -> u32 {
+        let slot = slot(partition);
+        if slot > NEAR_MAX {
+            let key = (job, partition.unwrap_or(u32::MAX));
+            return *self.far.entry(key).or_insert(next);
+        }
+        let Some(near) = self.near.get_mut(job as usize) else {
+            return next;
+        };
+        if near.len() <= slot {
+            near.resize(slot + 1, u32::MAX);
+        }
+        match near.get_mut(slot) {
+            Some(task) if *task == u32::MAX => {
+                *task = next;
+                next
+            }
+            Some(task) => *task,
+            None => next,
+        }
+    }
+
     pub(super) fn get_mut(&mut self, job: u32) -> Option<&mut Job> {
         self.list.get_mut(job as usize)
     }
@@ -71,6 +115,7 @@ impl Jobs {
             ..Job::default()
         });
         self.times.push(Times::default());
+        self.near.push(Vec::new());
         self.index.insert(id.into(), job);
         job
     }
@@ -79,6 +124,23 @@ impl Jobs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tasks_are_found_near_and_far() {
+        let mut jobs = Jobs::default();
+        let job = jobs.intern("a");
+        let other = jobs.intern("b");
+        let partitions = [None, Some(0), Some(255), Some(256), Some(u32::MAX)];
+        for (next, partition) in (0_u32..).zip(partitions) {
+            assert_eq!(jobs.task(job, partition), None);
+            assert_eq!(jobs.task_or(job, partition, next), next);
+        }
+        for (task, partition) in (0_u32..).zip(partitions) {
+            assert_eq!(jobs.task(job, partition), Some(task));
+            assert_eq!(jobs.task_or(job, partition, 99), task);
+            assert_eq!(jobs.task(other, partition), None);
+        }
+    }
 
     #[test]
     fn an_id_is_one_job_until_it_ends() {

@@ -1,7 +1,5 @@
 //! One life of a daemon while its lines come in.
 
-use rustc_hash::FxHashMap;
-
 use super::clock::{Clock, When};
 use super::features::{Features, Sign};
 use super::jobs::Jobs;
@@ -50,8 +48,6 @@ pub(super) struct Worker {
 pub(super) struct Life {
     pub(super) run: Run,
     pub(super) jobs: Jobs,
-    /// (job, partition or `u32::MAX`) to task.
-    index: FxHashMap<(u32, u32), u32>,
     /// The last call of each task, `u32::MAX` for none.
     call_of: Vec<u32>,
     pub(super) clock: Clock,
@@ -62,11 +58,9 @@ pub(super) struct Life {
     pub(super) trouble_times: Vec<When>,
     /// Troubles whose owner a later line may name.
     pub(super) nameless: Vec<usize>,
-    /// A `TRACE_END` came.
-    pub(super) trace_end: bool,
-    /// A `cuzk-daemon starting` came.
-    pub(super) daemon_start: bool,
     max_ms: u64,
+    /// Offsets fell back far without a restart: the lines are not in the order of time.
+    unordered: bool,
 }
 
 impl Life {
@@ -77,7 +71,6 @@ impl Life {
                 ..Run::default()
             },
             jobs: Jobs::default(),
-            index: FxHashMap::default(),
             call_of: Vec::new(),
             clock: Clock::default(),
             features: Features::default(),
@@ -85,9 +78,8 @@ impl Life {
             links: Vec::new(),
             trouble_times: Vec::new(),
             nameless: Vec::new(),
-            trace_end: false,
-            daemon_start: false,
             max_ms: 0,
+            unordered: false,
         }
     }
 
@@ -97,7 +89,7 @@ impl Life {
 
     /// Whether a daemon has shown itself, so that another one's first line ends this life.
     pub(super) fn has_begun(&self) -> bool {
-        self.daemon_start || self.has_events() || !self.run.marks.is_empty()
+        self.features.has(Sign::DaemonStart) || self.has_events() || !self.run.marks.is_empty()
     }
 
     /// Whether there is anything to tell.
@@ -108,28 +100,37 @@ impl Life {
             || !self.run.troubles.is_empty()
     }
 
-    /// Whether an event can only be the first of another daemon: the offset falls back to near
-    /// zero, and it is of a kind that begins things, for something not begun here or long ago.
+    /// Whether an event can only be the first of another daemon, although no line says that one
+    /// started: offsets have been rising, now one falls back to less than half, and it begins
+    /// something that is new here or was begun before.
     pub(super) fn is_reborn(&self, event: &Event<'_>) -> bool {
         let begins = matches!(event.what, What::SynthStart { .. } | What::JobSubmit { .. });
-        begins && event.ms.saturating_add(REBIRTH_MS) < self.max_ms
+        let back = event.ms.saturating_add(REBIRTH_MS) < self.max_ms;
+        if !begins || !back || event.ms.saturating_mul(2) >= self.max_ms || self.unordered {
+            return false;
+        }
+        let Some(job) = self.jobs.find(&event.job) else {
+            return true;
+        };
+        let task = self.task(job, event.place.partition);
+        let task = task.and_then(|task| self.run.tasks.get(task as usize));
+        task.is_some_and(|task| task.synth_start.is_some())
     }
 
     pub(super) fn saw_offset(&mut self, event: &Event<'_>, us: i64) {
+        self.unordered |= event.ms.saturating_add(REBIRTH_MS) < self.max_ms;
         self.max_ms = self.max_ms.max(event.ms);
         self.run.last_us = self.run.last_us.max(us);
     }
 
     pub(super) fn task(&self, job: u32, partition: Option<u32>) -> Option<u32> {
-        let key = (job, partition.unwrap_or(u32::MAX));
-        self.index.get(&key).copied()
+        self.jobs.task(job, partition)
     }
 
     /// The task of a job and partition, new if need be.
     pub(super) fn task_or_new(&mut self, job: u32, partition: Option<u32>) -> u32 {
-        let key = (job, partition.unwrap_or(u32::MAX));
         let next = u32::try_from(self.run.tasks.len()).unwrap_or(u32::MAX);
-        let task = *self.index.entry(key).or_insert(next);
+        let task = self.jobs.task_or(job, partition, next);
         if task == next {
             self.run.tasks.push(Task {
                 job,

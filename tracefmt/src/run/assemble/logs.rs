@@ -46,7 +46,7 @@ impl Life {
     fn message(&mut self, line: LineRef, log: &LogLine<'_>, when: When) {
         let message = log.message.as_ref();
         if starts_daemon(log) {
-            self.daemon_start = true;
+            self.features.sign(Sign::DaemonStart);
             self.remember(log, &["listen"]);
         } else if message.starts_with("GPU threads configured") {
             self.remember(log, &["gpu_threads"]);

@@ -49,7 +49,7 @@ impl Life {
             self.features.sign(Sign::SharedGpu);
         }
         run.dialect = dialect::tell(&self.features);
-        run.end = end_of(&run, ending, self.trace_end);
+        run.end = end_of(&run, ending, self.features.events(EventKind::TraceEnd) > 0);
         run
     }
 
