@@ -1,8 +1,7 @@
 //! `analyze` on simulated runs: 10 thousand and 1 million prove calls, each with its seven or
 //! eight timing lines, on two workers of one GPU. Reading a log is not part of it.
 //!
-//! `cargo bench -p analyze --bench analyze`; `max alloc` is the memory that the analysis and its
-//! result take, the trace itself aside.
+//! `cargo bench -p analyze --bench analyze`; memory, and reading too: `bench/analyze_speed.sh`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -10,9 +9,6 @@ mod common;
 use analyze::{Options, analyze};
 use common::{Part, Shape, simulate};
 use tracefmt::run::Trace;
-
-#[global_allocator]
-static ALLOCATIONS: divan::AllocProfiler = divan::AllocProfiler::system();
 
 fn main() {
     divan::main();

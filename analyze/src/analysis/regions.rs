@@ -40,11 +40,15 @@ fn region(run: &Run, all: &Reconstruction, hold: &Hold) -> Region {
             .filter_map(|other| owner(run, *other))
             .collect(),
         phases: phases(run, call),
-        lines: run
-            .marks_of(call)
-            .map(|mark| u64::from(mark.line().line))
-            .collect(),
+        lines: lines(run, call),
     }
+}
+
+/// Line numbers of a call's timing lines, in a list of just that size.
+fn lines(run: &Run, call: usize) -> Vec<u64> {
+    let mut lines = Vec::with_capacity(run.marks_of(call).count());
+    lines.extend(run.marks_of(call).map(|mark| u64::from(mark.line().line)));
+    lines
 }
 
 fn owner(run: &Run, call: u32) -> Option<Candidate> {

@@ -91,9 +91,13 @@ impl KnownPhase {
 /// Phase -> milliseconds, each phase once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseTimes {
-    known: Vec<(KnownPhase, f32)>,
-    own: Vec<(Box<str>, f32)>,
+    known: Box<[(KnownPhase, f32)]>,
+    /// Boxed, since a million regions of an old log have none.
+    own: Option<Box<OwnPhases>>,
 }
+
+/// Phases of our own traces, sorted by name.
+type OwnPhases = Vec<(Box<str>, f32)>;
 
 impl PhaseTimes {
     /// Takes the phases that have a time, in order of name.
@@ -106,8 +110,8 @@ impl PhaseTimes {
                 .filter_map(|(phase, ms)| Some((phase, (*ms)?))),
         );
         Self {
-            known,
-            own: Vec::new(),
+            known: known.into_boxed_slice(),
+            own: None,
         }
     }
 
@@ -115,7 +119,7 @@ impl PhaseTimes {
     pub fn get(&self, name: &str) -> Option<f64> {
         let ms = match KnownPhase::find(name) {
             Some(phase) => self.known.iter().find(|(known, _)| *known == phase)?.1,
-            None => self.own.iter().find(|(own, _)| **own == *name)?.1,
+            None => self.own().iter().find(|(own, _)| **own == *name)?.1,
         };
         Some(f64::from(ms))
     }
@@ -125,16 +129,22 @@ impl PhaseTimes {
     /// Kept in single precision: exact to a microsecond up to 16 s, to a millisecond up to 4 h.
     pub fn add(&mut self, name: &str, ms: f64) {
         if let Some(phase) = KnownPhase::find(name) {
-            add_to(&mut self.known, phase, ms);
+            let mut known = std::mem::take(&mut self.known).into_vec();
+            add_to(&mut known, phase, ms);
+            self.known = known.into_boxed_slice();
         } else {
-            add_to(&mut self.own, name.into(), ms);
+            add_to(self.own.get_or_insert_default(), name.into(), ms);
         }
+    }
+
+    fn own(&self) -> &[(Box<str>, f32)] {
+        self.own.as_deref().map(Vec::as_slice).unwrap_or_default()
     }
 
     /// All phases in order of name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         let known = self.known.iter().map(|(phase, ms)| (phase.name(), *ms));
-        let own = self.own.iter().map(|(name, ms)| (name.as_ref(), *ms));
+        let own = self.own().iter().map(|(name, ms)| (name.as_ref(), *ms));
         let mut all: Vec<(&str, f32)> = known.chain(own).collect();
         all.sort_by_key(|(name, _)| *name);
         all.into_iter().map(|(name, ms)| (name, f64::from(ms)))
@@ -142,7 +152,7 @@ impl PhaseTimes {
 
     /// Number of phases.
     pub fn len(&self) -> usize {
-        self.known.len() + self.own.len()
+        self.known.len() + self.own().len()
     }
 
     /// Whether there is none.
