@@ -237,7 +237,8 @@ impl Device {
     /// `cudaStreamSynchronize`.
     pub fn sync_stream(&mut self, stream: Stream) -> u32 {
         self.streams.sync(stream);
-        self.observe(|freed_on, _moment| freed_on == stream);
+        let before = self.streams.before(stream);
+        self.observe(|freed_on, moment| before.covers(freed_on, moment));
         0
     }
 
@@ -250,10 +251,10 @@ impl Device {
 
     /// `cudaEventSynchronize`.
     pub fn sync_event(&mut self, event: u64) -> u32 {
-        let Some((stream, covers)) = self.streams.sync_event(event) else {
+        let Some(before) = self.streams.sync_event(event) else {
             return RC_BAD_HANDLE;
         };
-        self.observe(|freed_on, moment| freed_on == stream && covers(moment));
+        self.observe(|freed_on, moment| before.covers(freed_on, moment));
         0
     }
 

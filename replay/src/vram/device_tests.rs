@@ -161,6 +161,47 @@ fn an_event_observes_the_frees_before_it() {
     assert!((free_gib(&card) - 16.0).abs() < 1e-9);
 }
 
+/// Measured: a stream that waited for an event of another observes, when it is synchronised,
+/// what the other had freed before the event; `cudaFree` and copies observe nothing.
+#[test]
+fn a_stream_that_waited_observes_for_the_other() {
+    let mut card = card();
+    card.malloc_async(1, 4 * GIB, S1);
+    card.free_async(1, S1);
+    card.record_event(5, S1);
+    card.wait_event(S2, 5);
+    card.sync_stream(S2);
+    assert_eq!(card.pool_reserved_bytes(), 0);
+    card.malloc_async(1, 4 * GIB, S1);
+    card.free_async(1, S1);
+    card.sync_stream(S2);
+    assert_eq!(card.pool_reserved_bytes(), 4 * GIB, "freed after the event");
+}
+
+#[test]
+fn a_reused_block_is_pending_where_it_was_freed_last() {
+    let mut card = card();
+    card.malloc_async(1, 4 * GIB, S1);
+    card.free_async(1, S1);
+    card.malloc_async(2, 4 * GIB, Stream::Id(3));
+    card.free_async(2, Stream::Id(3));
+    card.sync_stream(S1);
+    // One block was reused by stream 3 and is pending there: nothing waited for that.
+    assert!(card.has_unobserved_frees());
+    card.sync_stream(Stream::Id(3));
+    assert_eq!(card.pool_reserved_bytes(), 0);
+}
+
+#[test]
+fn a_cuda_free_observes_no_free_of_others() {
+    let mut card = card();
+    card.malloc(1, 4 * GIB);
+    card.malloc(2, MIB);
+    card.free_async(1, Stream::Legacy);
+    card.free(2);
+    assert!(card.has_unobserved_frees());
+}
+
 #[test]
 fn a_cuda_free_of_a_pool_block_returns_its_own_pages_at_once() {
     let mut card = card();

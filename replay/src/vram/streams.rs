@@ -48,6 +48,21 @@ struct Event {
     clock: Clock,
 }
 
+/// The frees that lie before a point in the order of streams.
+#[derive(Debug, Clone)]
+pub(crate) struct Before {
+    limits: BTreeMap<Stream, u64>,
+}
+
+impl Before {
+    /// Whether a free lies before the point.
+    pub(crate) fn covers(&self, stream: Stream, moment: Moment) -> bool {
+        self.limits
+            .get(&stream)
+            .is_some_and(|&limit| moment.position <= limit)
+    }
+}
+
 /// All streams and events of one card.
 #[derive(Debug, Clone, Default, Hash)]
 pub(crate) struct Streams {
@@ -118,18 +133,24 @@ impl Streams {
         }
     }
 
-    /// The host waits for an event; gives its stream, and whether a free lies before it.
-    pub(crate) fn sync_event(
-        &mut self,
-        event: u64,
-    ) -> Option<(Stream, impl Fn(Moment) -> bool + use<>)> {
+    /// The host waits for an event; gives its stream, and the frees that lie before it.
+    pub(crate) fn sync_event(&mut self, event: u64) -> Option<Before> {
         let Event { stream, clock } = self.events.get(&event)?.clone();
         self.finish(&clock.seen);
         if let Some(own) = self.clocks.get_mut(&stream) {
             own.done = own.done.max(clock.work);
         }
-        let limit = clock.position;
-        Some((stream, move |moment: Moment| moment.position <= limit))
+        let mut limits = clock.seen;
+        limits.insert(stream, clock.position);
+        Some(Before { limits })
+    }
+
+    /// The frees that lie before the end of a stream: its own, and those it waited for.
+    pub(crate) fn before(&self, stream: Stream) -> Before {
+        let clock = self.clocks.get(&stream);
+        let mut limits = clock.map_or_else(BTreeMap::new, |clock| clock.seen.clone());
+        limits.insert(stream, u64::MAX);
+        Before { limits }
     }
 
     /// The host waits for everything.
@@ -228,9 +249,9 @@ mod tests {
         streams.record(7, A);
         streams.launch(A);
         let behind = streams.free(A);
-        let (stream, covers) = streams.sync_event(7).expect("recorded");
-        assert_eq!(stream, A);
-        assert!(covers(before) && !covers(behind));
+        let point = streams.sync_event(7).expect("recorded");
+        assert!(point.covers(A, before) && !point.covers(A, behind));
+        assert!(!point.covers(B, before));
         assert!(streams.is_done(A, before) && !streams.is_done(A, behind));
         streams.sync_all();
         assert!(streams.is_done(A, behind));
