@@ -4,6 +4,7 @@ pub mod change;
 pub mod check;
 pub mod explore;
 pub mod life;
+pub mod lifecycle;
 pub mod minimum;
 pub mod report;
 pub mod run;

@@ -18,6 +18,9 @@ pub struct Changed {
     pub origin: Vec<Option<usize>>,
 }
 
+/// How often a free is moved anew because more of the schedule runs than before.
+const FREE_ROUNDS_MAX: u32 = 16;
+
 /// Worker, job and partition.
 type Task = (Option<u32>, Option<String>, Option<u32>);
 
@@ -66,7 +69,17 @@ impl Changed {
             Change::Trim => {
                 return self.before_partitions(&[Op::CtxSync, Op::Trim { keep: 0 }]);
             }
-            Change::Free { buf, at } => return self.free_earlier(buf, at, profile),
+            Change::Free { buf, at } => {
+                // A free in time lets ops run that did not before, with buffers of their own.
+                for _round in 0..FREE_ROUNDS_MAX {
+                    let before = self.schedule.steps.len();
+                    let old = self.origin.clone();
+                    self = self.free_earlier(buf, at, profile);
+                    if self.schedule.steps.len() == before && self.origin == old {
+                        break;
+                    }
+                }
+            }
         }
         self
     }
@@ -174,7 +187,13 @@ impl Changed {
         if buffer.freed.is_some_and(|freed| freed <= place) {
             return None;
         }
-        step_at(place)
+        let after = step_at(place)?;
+        let freed = buffer.freed.and_then(step_at);
+        let between = freed.and_then(|freed| self.schedule.steps.get(after + 1..freed));
+        let is_free = |step: &Step| matches!(step.op, Op::Free { .. });
+        // Already where it should be.
+        let there = between.is_some_and(|steps| steps.iter().all(is_free));
+        (!there).then_some(after)
     }
 }
 

@@ -138,3 +138,16 @@ fn margin_and_baseline_reach_the_guard() {
     assert_eq!(verdict("margin=2GiB", lines).peak.bytes, 0);
     assert_eq!(verdict("baseline=2GiB", lines).peak.bytes, 2 << 30);
 }
+
+#[test]
+fn a_buffer_that_only_the_changed_schedule_makes_is_freed_early_too() {
+    let lines = "0 malloc id=1 bytes=9G buf=b
+                 0 launch stream=1 reads=[1]
+                 0 malloc id=2 bytes=9G buf=b on_error=fallback:end
+                 0 launch stream=1 reads=[2]
+                 0 malloc id=3 bytes=9G buf=c
+                 0 free id=2
+                 0 label name=end
+                 0 free id=1";
+    assert!(verdict("free:b=after:last-use", lines).passes);
+}

@@ -25,7 +25,9 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
     }
     let mut drafts: Vec<(u128, Drafted)> = Vec::new();
     for buffer in &scene.life.buffers {
-        let victims = blamed.get(&buffer.made).cloned().unwrap_or_default();
+        let mut victims = blamed.get(&buffer.made).cloned().unwrap_or_default();
+        // What was seen to fail tells more than what went unseen.
+        victims.sort_by_key(|at| (std::cmp::Reverse(scene.severity(*at)), *at));
         if !victims.is_empty() || outlives(scene, buffer) {
             drafts.push((weight(scene, buffer), draft(scene, buffer, victims)));
         }

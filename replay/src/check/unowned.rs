@@ -20,12 +20,10 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
     }
     let mut locks: BTreeMap<u32, u64> = BTreeMap::new();
     let mut told: BTreeMap<usize, Drafted> = BTreeMap::new();
-    let owned: Vec<&Buffer> = scene
-        .life
-        .buffers
-        .iter()
-        .filter(|buffer| scene.is_of_a_partition(buffer))
-        .collect();
+    let of_partitions = |buffer: &&Buffer| scene.is_of_a_partition(buffer);
+    // In order of their making: what is to come, and what has come and is not freed.
+    let mut coming = scene.life.buffers.iter().filter(of_partitions).peekable();
+    let mut live: Vec<&Buffer> = Vec::new();
     for (place, at, step, _) in scene.ran() {
         let worker = step.worker.unwrap_or(0);
         match &step.op {
@@ -35,7 +33,11 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
                 *count = count.saturating_sub(1);
             }
             Op::Malloc { .. } | Op::MallocAsync { .. } => {
-                for buffer in unowned(&owned, &locks, place, step) {
+                while let Some(made) = coming.next_if(|buffer| buffer.made < place) {
+                    live.push(made);
+                }
+                live.retain(|buffer| buffer.is_live_at(place));
+                for buffer in unowned(&live, &locks, step) {
                     let failed = told.get(&buffer.made).map(|told| told.finding.severity);
                     if failed.is_none_or(|severity| severity < Severity::Error) {
                         let new = draft(scene, buffer, at, step);
@@ -51,21 +53,16 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
     told.into_values().collect()
 }
 
-/// Live buffers of other workers on the card of a step whose owners hold no lock.
+/// Of live buffers, those of other workers on the card of a step whose owners hold no lock.
 fn unowned<'a>(
-    owned: &'a [&'a Buffer],
+    live: &'a [&'a Buffer],
     locks: &'a BTreeMap<u32, u64>,
-    place: usize,
     step: &'a Step,
 ) -> impl Iterator<Item = &'a Buffer> + 'a {
-    let free = |buffer: &Buffer| locks.get(&buffer.worker).is_none_or(|count| *count == 0);
-    // Buffers are in order of their making: nothing later can be live yet.
-    let made = owned.partition_point(|buffer| buffer.made < place);
-    owned.iter().take(made).copied().filter(move |buffer| {
+    live.iter().copied().filter(move |buffer| {
         buffer.worker != step.worker.unwrap_or(0)
             && buffer.gpu == step.gpu.unwrap_or(0)
-            && buffer.is_live_at(place)
-            && free(buffer)
+            && locks.get(&buffer.worker).is_none_or(|count| *count == 0)
     })
 }
 

@@ -1,0 +1,140 @@
+//! Schedules rebuilt from short logs, and from whole ones where they are at hand.
+
+use tracefmt::finding::{Code, Finding, Severity};
+use tracefmt::run::{Source, read};
+
+use super::*;
+use crate::check::{self, Scene};
+use crate::vram::H200_580;
+
+fn runs_of(source: Source) -> Vec<Run> {
+    read(&[source]).expect("reads").0.runs
+}
+
+fn findings(rebuilt: &Rebuilt) -> Vec<Finding> {
+    let schedule = &rebuilt.schedule;
+    check::all(&Scene::new(
+        schedule,
+        check::Source::Profile,
+        H200_580,
+        "run.log",
+    ))
+}
+
+/// The logs at hand: name and findings of each run that can be rebuilt.
+fn of_inputs(name: &str) -> Option<Vec<(Rebuilt, Vec<Finding>)>> {
+    let folder = std::env::var_os("CUZK_INPUTS")?;
+    let path = std::path::Path::new(&folder).join("runs").join(name);
+    let runs = runs_of(Source::Path(path));
+    let rebuilt = runs
+        .iter()
+        .filter_map(|run| rebuild(run, &Given::default()));
+    Some(
+        rebuilt
+            .map(|one| {
+                let found = findings(&one);
+                (one, found)
+            })
+            .collect(),
+    )
+}
+
+#[test]
+fn every_dialect_has_a_version_and_every_version_its_name() {
+    for name in [
+        "phase4",
+        "phase5",
+        "phase6",
+        "phase7",
+        "phase8",
+        "phase9-v0",
+        "phase9-v1",
+        "phase9-v2",
+        "phase9",
+        "phase9-fine",
+        "phase11",
+        "phase12",
+        "cache",
+        "head",
+    ] {
+        let version = Version::named(name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(Version::named(version.name()), Some(version));
+    }
+    assert_eq!(Version::named("own"), None);
+    assert_eq!(Version::named("unknown"), None);
+}
+
+#[test]
+fn a_run_of_no_known_version_is_not_rebuilt() {
+    assert!(rebuild(&Run::default(), &Given::default()).is_none());
+    let given = Given {
+        version: Some("phase8".to_owned()),
+        ..Given::default()
+    };
+    assert!(rebuild(&Run::default(), &given).is_none(), "no call");
+}
+
+#[test]
+fn the_published_failure_is_a_late_free_on_its_line() {
+    let Some(runs) = of_inputs("d02-phase9v1-late_free.log") else {
+        println!("skipped: CUZK_INPUTS is not set");
+        return;
+    };
+    let (rebuilt, found) = &runs[0];
+    assert_eq!(rebuilt.profile, "phase9-v1");
+    let root = found.iter().find(|finding| finding.root).expect("a root");
+    assert_eq!(
+        (root.code, root.severity),
+        (Code::VramLateFree, Severity::Error)
+    );
+    assert_eq!(root.evidence[0].line, 86);
+    let oom = found
+        .iter()
+        .find(|finding| finding.code == Code::VramOom)
+        .expect("an OOM");
+    let what_if = oom.what_if.as_ref().expect("a change that was run");
+    assert!(what_if.passes);
+    assert_eq!(what_if.change, "free:d_bc=after:last-use");
+    assert!(
+        what_if.peak_bytes < 14 << 30,
+        "{}",
+        what_if.peak_bytes >> 20
+    );
+    let swallowed = found
+        .iter()
+        .filter(|finding| finding.code == Code::VramSwallowedOom);
+    assert!(swallowed.clone().count() > 0);
+    assert!(
+        swallowed
+            .clone()
+            .all(|finding| finding.severity == Severity::Warning)
+    );
+}
+
+#[test]
+fn healthy_runs_have_no_error() {
+    for name in [
+        "d01-phase8-gw2.log",
+        "d03-phase12-overlap.log",
+        "d04-head-2gpu.log",
+        "d05-head-base.log",
+        "d08-phase9-torn10.log",
+        "d10-phase9fine-gw1.log",
+        "d11-phase8-noise90.log",
+        "d13-cache-mixed-kinds.log",
+        "d14-phase9-mono.log",
+    ] {
+        let Some(runs) = of_inputs(name) else {
+            println!("skipped: CUZK_INPUTS is not set");
+            return;
+        };
+        for (rebuilt, found) in runs {
+            let bad: Vec<_> = found
+                .iter()
+                .filter(|finding| finding.severity == Severity::Error)
+                .map(|finding| (finding.code, &finding.title, &finding.evidence))
+                .collect();
+            assert!(bad.is_empty(), "{name} as {}: {bad:#?}", rebuilt.profile);
+        }
+    }
+}
