@@ -421,4 +421,33 @@ mod tests {
             }
         }
     }
+
+    /// A phase ends when its line is printed, inside the window that the stamps around give.
+    #[test]
+    fn lines_were_printed_inside_their_windows() {
+        for (name, part, truths) in logs() {
+            let (mut lines, mut outside) = (0_u32, 0_u32);
+            for (run, truth) in part.runs.iter().zip(&truths) {
+                let by_line = marks_by_line(run);
+                for region in truth["regions"].as_array().unwrap() {
+                    let lines_of = &region["lines"]["timing"];
+                    for (kind, line) in lines_of.as_object().into_iter().flatten() {
+                        let end = region["phases_us"][kind][1].as_i64();
+                        let index = by_line.get(&(line.as_u64().unwrap(), kind.as_str()));
+                        let Some((end, index)) = end.zip(index) else {
+                            continue;
+                        };
+                        let mark = run.marks.get(*index).unwrap();
+                        let slack = 1_000;
+                        let after = mark.after_us() <= end + slack;
+                        let before = end <= mark.before_us().saturating_add(slack);
+                        lines += 1;
+                        outside += u32::from(!(after && before));
+                    }
+                }
+            }
+            println!("{name}: {outside} of {lines} outside");
+            assert!(outside * 100 <= lines, "{name}: {outside} of {lines}");
+        }
+    }
 }

@@ -84,6 +84,8 @@ impl Beam {
     pub(super) fn mark(&mut self, marks: &mut MarkStore, index: usize, mark: &Mark) {
         let mut children = Vec::new();
         let single = self.ways.len() == 1;
+        // No way is followed that would be given up at once, nor more than can be kept twice over.
+        let mut best_total = i64::MAX;
         for way in &mut self.ways {
             way.candidates(mark, self.form, &mut self.scratch);
             let Some((best, rest)) = self.scratch.split_first() else {
@@ -92,8 +94,12 @@ impl Beam {
             if single && best.only && mark.kind() != MarkKind::AsyncDealloc {
                 self.noise += best.strain.min(NOISE_MAX_US) - (self.noise >> NOISE_SHIFT);
             }
-            let limit = best.strain + PRUNE_US;
+            best_total = best_total.min(way.strain + best.strain);
+            let limit = best_total + PRUNE_US - way.strain;
             for candidate in rest.iter().take_while(|other| other.strain < limit) {
+                if children.len() >= 2 * WIDTH {
+                    break;
+                }
                 let mut child = way.clone();
                 child.give(index, mark, *candidate, self.form);
                 children.push(child);
