@@ -10,8 +10,9 @@ pub(super) const TREND_SAID: f64 = 0.05;
 /// Fewest times for which first and last quarter are compared.
 const TREND_TIMES_MIN: usize = 16;
 
-/// Serial correlation is estimated on at most this many times: more would not sharpen it.
-const PHI_TIMES_MAX: usize = 2_000;
+/// Serial correlation and the quarters of a run are looked at in at most this many times: they
+/// are diagnostics, and a twentieth is sharp enough.
+const PHI_TIMES_MAX: usize = 500;
 
 /// Ticks that clocks of logs have, in ms, coarsest first.
 const TICKS: [f64; 8] = [1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4];
@@ -83,8 +84,9 @@ fn trend(logs: &[f64]) -> f64 {
     if n < TREND_TIMES_MIN {
         return 0.0;
     }
-    let mut first = logs[..n / 4].to_vec();
-    let mut last = logs[n - n / 4..].to_vec();
+    let count = (n / 4).min(PHI_TIMES_MAX);
+    let mut first = logs[..count].to_vec();
+    let mut last = logs[n - count..].to_vec();
     quantile(&mut last, 0.5).unwrap_or(0.0) - quantile(&mut first, 0.5).unwrap_or(0.0)
 }
 

@@ -90,6 +90,9 @@ pub fn robust_sd(values: &mut [f64]) -> Option<f64> {
 
 /// Moves the finite values to the front and returns their number.
 fn finite_first(values: &mut [f64]) -> usize {
+    if values.iter().all(|x| x.is_finite()) {
+        return values.len();
+    }
     let mut kept = 0;
     for at in 0..values.len() {
         if values[at].is_finite() {
