@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
         let text = line.strip_suffix(b"\n").expect("one line");
         assert_eq!(grammar::parse_event(text).as_ref(), Some(&event));
     }
-    if let Ok(tree) = timing::strategy::own_timing().new_tree(&mut runner) {
+    if let Ok(tree) = timing::strategy::timing().new_tree(&mut runner) {
         let timing = tree.current();
         let mut line = Vec::new();
         writer::write_timing(&mut line, &timing);

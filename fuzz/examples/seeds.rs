@@ -1,0 +1,43 @@
+//! Writes the seed corpora `seeds/<target>/` from the strategies of the property tests, the same
+//! files every time: `cargo run --release --example seeds` in this folder.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use tracefmt::{event, ops, timing, writer};
+
+const SEEDS: usize = 24;
+
+fn draw<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Value {
+    strategy.new_tree(runner).expect("a value").current()
+}
+
+fn save(target: &str, index: usize, bytes: &[u8]) -> io::Result<()> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
+    fs::create_dir_all(&dir)?;
+    fs::write(dir.join(format!("{index:03}")), bytes)
+}
+
+fn main() -> io::Result<()> {
+    let mut runner = TestRunner::deterministic();
+    for index in 0..SEEDS {
+        let mut log = vec![7];
+        for _ in 0..=index {
+            writer::write_event(&mut log, &draw(&event::strategy::event(), &mut runner));
+            writer::write_event(&mut log, &draw(&event::strategy::legacy_event(), &mut runner));
+            writer::write_timing(&mut log, &draw(&timing::strategy::timing(), &mut runner));
+        }
+        save("file", index, &log)?;
+        let mut line = vec![u8::try_from(index % 10).unwrap_or_default()];
+        writer::write_event(&mut line, &draw(&event::strategy::event(), &mut runner));
+        save("line", index, &line)?;
+        let schedule = draw(&ops::strategy::schedule(12), &mut runner);
+        save("ops", index, &schedule.write(Vec::new())?)?;
+        let chance: Vec<u8> = (0..512).map(|at| (at * 37 + index * 101) as u8).collect();
+        save("round_trip", index, &chance)?;
+    }
+    Ok(())
+}
