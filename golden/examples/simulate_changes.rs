@@ -120,7 +120,7 @@ fn main() {
             inside += usize::from(near.is_some_and(|c| c.low <= 50 && 50 <= c.high));
         }
         println!(
-            "noise {:.1} %, step {:+.0} %, {after} points: {:.3} found, {:.3} of them with the place inside",
+            "noise {:.1} %, step {:+.0} %, {after} points: {:.3} found, {:.3} placed right",
             sd * 100.0,
             step * 100.0,
             found as f64 / trials as f64,

@@ -24,7 +24,12 @@ macro_rules! key_fields {
         impl Key {
             /// Every field as name, whether it is part of the shape, and its value as text.
             fn fields(&self) -> Vec<(&'static str, bool, Option<String>)> {
-                vec![$((stringify!($field), $shape, self.$field.as_ref().map(ToString::to_string)),)+]
+                let text = |value: Option<&dyn ToString>| value.map(ToString::to_string);
+                vec![$((
+                    stringify!($field),
+                    $shape,
+                    text(self.$field.as_ref().map(|value| value as &dyn ToString)),
+                ),)+]
             }
         }
     };

@@ -278,3 +278,54 @@ fn same_commit_stretches() {
         "{blind} of {total}: the machine alone is not that restless"
     );
 }
+
+#[test]
+fn nightly_proof_times() {
+    for file in [
+        "T-risc0-rtx3090ti-series.csv",
+        "T-risc0-g6xlarge-series.csv",
+    ] {
+        let Some(path) = input(file) else { return };
+        let text = std::fs::read_to_string(&path).expect("the input is there");
+        let mut points: BTreeMap<String, Vec<Point>> = BTreeMap::new();
+        for row in text.lines().skip(1) {
+            let cells: Vec<&str> = row.split(',').collect();
+            let ns = cells[4].parse::<f64>().expect("a number");
+            let level = Level {
+                ln_ms: (ns * 1e-6).ln(),
+                error: 0.0,
+            };
+            points.entry(cells[2].to_owned()).or_default().push(Point {
+                commit: cells[1].to_owned(),
+                time: cells[0].to_owned(),
+                // Other cycles are other work: a change of shape.
+                key: cells[6].to_owned(),
+                runs: 1,
+                phases: BTreeMap::from([("proof".to_owned(), level)]),
+            });
+        }
+        for (workload, points) in &points {
+            let found = phase_changes(points, "proof", &ChangeOptions::default());
+            let of_shape = found
+                .iter()
+                .filter(|found| found.cause == Cause::Key)
+                .count();
+            let shapes = points
+                .windows(2)
+                .filter(|pair| pair[0].key != pair[1].key)
+                .count();
+            println!("{file} {workload}: {} points", points.len());
+            for found in &found {
+                let percent = 100.0 * found.change.shift.exp_m1();
+                let (date, cause) = (&points[found.change.at].time, &found.cause);
+                let places = (found.change.low, found.change.at, found.change.high);
+                println!("  {date} {percent:+6.1} % at {places:?} {cause:?}");
+            }
+            assert_eq!(of_shape, shapes, "{workload}");
+            assert!(
+                found.len() > shapes,
+                "{workload}: a year of commits without a step"
+            );
+        }
+    }
+}

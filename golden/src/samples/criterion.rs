@@ -101,11 +101,14 @@ mod tests {
         let text = concat!(
             r#"{"reason":"group-complete","group_name":"g","benchmarks":["g/a"]}"#,
             "\n",
-            r#"{"reason":"benchmark-complete","id":"g/a","iteration_count":[10],"measured_values":[30.0],"unit":"us"}"#,
+            r#"{"reason":"benchmark-complete","id":"g/a","unit":"us","#,
+            r#""iteration_count":[10],"measured_values":[30.0]}"#,
             "\n",
-            r#"{"reason":"benchmark-complete","id":"g/b","iteration_count":[10],"measured_values":[],"unit":"ns"}"#,
+            r#"{"reason":"benchmark-complete","id":"g/b","unit":"ns","#,
+            r#""iteration_count":[10],"measured_values":[]}"#,
             "\n",
-            r#"{"reason":"benchmark-complete","id":"g/c","iteration_count":[1],"measured_values":[1],"unit":"cycles"}"#,
+            r#"{"reason":"benchmark-complete","id":"g/c","unit":"cycles","#,
+            r#""iteration_count":[1],"measured_values":[1]}"#,
         );
         let set = read_criterion(text.as_bytes(), "r").unwrap();
         assert_eq!(set.runs[0].phases.len(), 1);

@@ -195,13 +195,12 @@ pub fn write_jsonl(samples: &Samples, mut out: impl Write) -> std::io::Result<()
             },
         )?;
         for (phase, times) in &run.phases {
+            let known = times.indices.len() == times.ms.len();
             for (at, (ms, verified)) in times.ms.iter().zip(&times.verified).enumerate() {
-                let known = times.partitions > 0;
-                let partition = known.then(|| u32::try_from(at).unwrap_or(u32::MAX));
                 let line = Line {
                     run: name(),
                     phase: Some(phase.as_str().into()),
-                    partition: partition.map(|at| at % times.partitions),
+                    partition: known.then(|| times.indices[at]),
                     ms: Some(*ms),
                     verified: Some(*verified),
                     ..Line::default()
@@ -233,10 +232,12 @@ mod tests {
     fn the_documented_lines() {
         let set = read(concat!(
             "\u{feff}{\"schema\":\"cuzk.samples/1\",\"key\":{\"gpu\":\"H200\"},\"later\":1}\r\n",
-            "{\"run\":\"b0\",\"complete\":false,\"commit\":\"c\",\"exact\":{\"peak\":7},\"verified\":true}\n",
+            "{\"run\":\"b0\",\"complete\":false,\"commit\":\"c\",",
+            "\"exact\":{\"peak\":7},\"verified\":true}\n",
             "\n",
             "{\"run\":\"b0\",\"phase\":\"ntt_msm_h\",\"partition\":3,\"ms\":845.2}\n",
-            "{\"run\":\"b0\",\"phase\":\"ntt_msm_h\",\"partition\":4,\"ms\":846,\"verified\":false}\n",
+            "{\"run\":\"b0\",\"phase\":\"ntt_msm_h\",\"partition\":4,",
+            "\"ms\":846,\"verified\":false}\n",
             "{\"run\":\"b1\",\"phase\":\"ntt_msm_h\",\"ms\":850}",
         ));
         assert_eq!(set.key.gpu.as_deref(), Some("H200"));
@@ -249,9 +250,10 @@ mod tests {
 
     #[test]
     fn bad_lines_are_counted_and_located() {
-        let set = read(
-            "{\"run\":\"b\",\"phase\":\"p\",\"ms\":NaN}\n{\"run\":\"b\",\"ms\":1}\nnoise\n{\"ms\":1}\n{\"run\":\"b\",\"ph",
-        );
+        let set = read(concat!(
+            "{\"run\":\"b\",\"phase\":\"p\",\"ms\":NaN}\n",
+            "{\"run\":\"b\",\"ms\":1}\nnoise\n{\"ms\":1}\n{\"run\":\"b\",\"ph",
+        ));
         assert_eq!(set.anomaly_count, 5);
         assert_eq!(
             set.anomalies.iter().map(|a| a.line).collect::<Vec<_>>(),
@@ -278,15 +280,19 @@ mod tests {
     proptest! {
         #[test]
         fn reading_what_was_written_is_the_identity(
-            times in prop::collection::vec((0_u8..3, 0_u8..3, 0.001_f64..1e6, any::<bool>()), 1..60),
+            times in prop::collection::vec(
+                (0_u8..3, 0_u8..3, 0.001_f64..1e6, any::<bool>(), 0_u32..20),
+                1..60,
+            ),
+            counted in any::<bool>(),
             complete in any::<bool>(),
         ) {
             let set = Samples::from_samples(
                 Key { gpu: Some("g, \"x\"".to_owned()), ..Key::default() },
-                times.iter().map(|(run, phase, ms, verified)| Sample {
+                times.iter().map(|(run, phase, ms, verified, partition)| Sample {
                     run: format!("run {run}"),
                     phase: format!("phase {phase}"),
-                    partition: None,
+                    partition: counted.then_some(*partition),
                     ms: *ms,
                     verified: *verified,
                 }),

@@ -45,6 +45,8 @@ pub struct Times {
     pub verified: Vec<bool>,
     /// Largest partition index plus one; 0 where none was given.
     pub partitions: u32,
+    /// Partition index of each time; empty where they are not known.
+    pub indices: Vec<u32>,
 }
 
 impl Times {
@@ -55,6 +57,7 @@ impl Times {
             verified: vec![true; ms.len()],
             ms,
             partitions: 0,
+            indices: Vec::new(),
         }
     }
 }
@@ -135,6 +138,7 @@ impl Samples {
         times.verified.push(sample.verified);
         if let Some(partition) = sample.partition {
             times.partitions = times.partitions.max(partition.saturating_add(1));
+            times.indices.push(partition);
         }
     }
 

@@ -8,7 +8,7 @@
 //!   not look like many steps;
 //! - points farther than four deviations from the middle are pulled in to there;
 //! - the largest of all splits is compared with the simulated distribution of a largest split,
-//!   estimation of noise and `φ` included ([`critical`]);
+//!   estimation of noise and `φ` included ([`critical()`]);
 //! - a segment has at least three points, and a step at least the smallest effect of interest.
 //!
 //! Values are natural logarithms of times, so steps are log ratios.
