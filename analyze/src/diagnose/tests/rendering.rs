@@ -71,8 +71,8 @@ fn a_typical_failure_fits_on_a_screen_with_the_verdict_first() {
         "kernels ran 40.0 % of 10.0 s, a partition was on it 90.0 %; idle 6.0 s: \
          synthesis_starved 5.0 s",
         "Runs:",
-        "phase9-v1, jobs 0 of 2 ok, 2 failed, 0 open, 0 verified; partitions 0 ok, 20 failed, 0 open; \
-         lines 1-",
+        "phase9-v1, jobs 0 of 2 ok, 2 failed, 0 open, 0 verified; partitions 0 ok, 20 failed, 0 \
+         open;          lines 1-",
     ];
     // Wrapped lines are joined before they are looked for.
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");

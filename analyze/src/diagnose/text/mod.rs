@@ -295,7 +295,8 @@ fn run_line(row: &RunRow) -> String {
         "no jobs".to_owned()
     } else {
         format!(
-            "jobs {} of {} ok, {} failed, {} open, {} verified; partitions {} ok, {} failed, {} open",
+            "jobs {} of {} ok, {} failed, {} open, {} verified; partitions {} ok, {} failed, {} \
+             open",
             jobs.completed,
             jobs.total,
             jobs.failed,
