@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use tracefmt::finding::{Code, Evidence, Finding, Severity};
 use tracefmt::run::{LineRef, Trace};
 
+use super::device;
 use super::draft::{Draft, EVIDENCE_MAX, Role};
 use super::find;
 use super::lines;
@@ -27,7 +28,8 @@ pub(super) fn diagnose(question: &Question<'_>) -> Diagnosis {
     let (regressions, baseline) = find::regression::find(question);
     let mut beside = by_run(trace, foreign(question).chain(regressions));
     for run in &trace.runs {
-        let scene = Scene::new(trace, run);
+        let calls = device::failures(run);
+        let scene = Scene::new(trace, run, &calls);
         let mut drafts = find::all(&scene);
         drafts.extend(beside.remove(&run.index).unwrap_or_default());
         let causes = cause::settle(&mut drafts);

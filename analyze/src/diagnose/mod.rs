@@ -8,6 +8,7 @@
 mod cause;
 mod classify;
 mod cuda;
+mod device;
 mod draft;
 mod find;
 mod lines;

@@ -23,11 +23,16 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(trace: &'a Trace, run: &'a Run) -> Self {
+    /// `calls` are the failed device calls of the run, which are trouble as well.
+    pub(crate) fn new(trace: &'a Trace, run: &'a Run, calls: &'a [Trouble]) -> Self {
+        let mut troubles: Vec<&Trouble> = run.troubles.iter().chain(calls).collect();
+        if !calls.is_empty() {
+            troubles.sort_by_key(|trouble| trouble.line);
+        }
         Self {
             trace,
             run,
-            troubles: topics(&run.troubles),
+            troubles: topics(&troubles),
             jobs: count_jobs(run),
             partitions: count_partitions(run),
         }
@@ -94,8 +99,8 @@ const MESSAGE_LINES_MAX: u32 = 3;
 
 /// What each trouble line is about. A panic's header names only a place; when the message below
 /// it is a failed CUDA call, the panic is about that.
-fn topics(troubles: &[Trouble]) -> Vec<(Topic, &Trouble)> {
-    let mut topics: Vec<(Topic, &Trouble)> = troubles.iter().map(|t| (topic(t), t)).collect();
+fn topics<'a>(troubles: &[&'a Trouble]) -> Vec<(Topic, &'a Trouble)> {
+    let mut topics: Vec<(Topic, &Trouble)> = troubles.iter().map(|t| (topic(t), *t)).collect();
     for at in (1..topics.len()).rev() {
         let Some((message, below)) = topics.get(at).copied() else {
             continue;

@@ -1,9 +1,10 @@
 //! Hand-built runs for the tests of the finders: a small daemon whose every event takes a line.
 
+use tracefmt::event::{Place, What};
 use tracefmt::finding::Confidence;
 use tracefmt::run::{
-    At, Call, Dialect, Input, Job, JobOutcome, LineRef, Outcome, Run, RunEnd, Task, Trace, Trouble,
-    TroubleClass,
+    At, Call, DeviceEvent, Dialect, Input, Job, JobOutcome, LineRef, Outcome, Run, RunEnd, Task,
+    Trace, Trouble, TroubleClass,
 };
 
 use super::{Diagnosis, NoLines, Question, Reading};
@@ -143,6 +144,23 @@ impl Daemon {
             text: text.to_owned(),
             job: task.map(|task| self.run.tasks[task as usize].job),
             task,
+        });
+        at.line
+    }
+
+    /// A device call of our own traces.
+    pub(crate) fn device(&mut self, task: u32, what: What<'static>) -> LineRef {
+        let at = self.now();
+        let owner = &self.run.tasks[task as usize];
+        self.run.device_events.push(DeviceEvent {
+            at,
+            job: Some(owner.job),
+            place: Place {
+                gpu: owner.gpu,
+                worker: owner.worker,
+                partition: owner.partition,
+            },
+            what,
         });
         at.line
     }

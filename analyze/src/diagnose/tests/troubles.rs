@@ -1,7 +1,10 @@
 //! What single kinds of trouble give: memory, CUDA, host ranges, panics, deaths, bad proofs.
 
+use tracefmt::event::{Alloc, What};
 use tracefmt::finding::{Code, Confidence, Severity};
-use tracefmt::run::{Bench, BenchProof, JobOutcome, LineRef, RunEnd, TroubleClass as Class};
+use tracefmt::run::{
+    Bench, BenchProof, JobOutcome, LineRef, Outcome, RunEnd, TroubleClass as Class,
+};
 
 use super::super::model::Verdict;
 use super::super::testing::{Daemon, diagnosis};
@@ -300,6 +303,77 @@ fn a_job_that_failed_beside_an_explained_one_is_told_too() {
     let failed = only(&said, Code::SchedFailed);
     assert_eq!(failed.job.as_deref(), Some("c"));
     assert!(failed.explanation.contains("bad request") && failed.caused_by.is_empty());
+}
+
+fn alloc(rc: i32) -> What<'static> {
+    What::VramAlloc(Alloc {
+        id: 17,
+        buf: "d_bc".into(),
+        bytes: 8 << 30,
+        api: "cudaMalloc".into(),
+        stream: None,
+        rc,
+    })
+}
+
+#[test]
+fn a_failed_device_call_of_our_own_trace_is_the_root() {
+    let (mut daemon, task) = working();
+    daemon.device(task, alloc(0));
+    let line = daemon.device(task, alloc(2));
+    let lost = daemon.now();
+    let failed = &mut daemon.run.tasks[task as usize];
+    failed.outcome = Outcome::Failed;
+    failed.failure = Some(lost.line);
+    let job = failed.job;
+    daemon.run.jobs[job as usize].error = Some("out of memory".to_owned());
+    daemon.close(job, JobOutcome::Failed);
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!(root(&said), Some(Code::VramOom));
+    let oom = only(&said, Code::VramOom);
+    assert_eq!(oom.evidence[0].line, u64::from(line.line));
+    assert_eq!(
+        (oom.count, oom.partition, oom.worker),
+        (1, Some(0), Some(0))
+    );
+    assert!(of(&said, Code::SchedFailed).is_empty());
+}
+
+#[test]
+fn a_failed_device_call_that_its_partition_survives_is_a_warning() {
+    let (mut daemon, task) = working();
+    daemon.device(task, alloc(2));
+    daemon.device(
+        task,
+        What::HostReg {
+            addr: 4096,
+            bytes: 1 << 20,
+            rc: 712,
+        },
+    );
+    let job = daemon.run.tasks[task as usize].job;
+    daemon.prove(job);
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    assert_eq!((root(&said), said.exit_code()), (None, 0));
+    assert_eq!(only(&said, Code::VramOom).severity, Severity::Warning);
+    assert_eq!(
+        only(&said, Code::HostDoubleRegister).severity,
+        Severity::Warning
+    );
+}
+
+#[test]
+fn a_synchronisation_can_report_a_sticky_error() {
+    let (mut daemon, task) = working();
+    let sync = What::Sync {
+        scope: "stream".into(),
+        stream: None,
+        event: None,
+        rc: 700,
+    };
+    daemon.device(task, sync);
+    let said = diagnosis(&daemon.ends(RunEnd::Open));
+    assert_eq!(root(&said), Some(Code::CudaStickyError));
 }
 
 #[test]
