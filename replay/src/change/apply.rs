@@ -66,6 +66,7 @@ impl Changed {
             }
             Change::OneWorker => return self.one_worker(),
             Change::Sync => return self.before_partitions(&[Op::CtxSync]),
+            Change::SyncOften => return self.before_allocations(),
             Change::Trim => {
                 return self.before_partitions(&[Op::CtxSync, Op::Trim { keep: 0 }]);
             }
@@ -109,6 +110,18 @@ impl Changed {
         steps.sort_by_key(|(group, _, _)| *group);
         let steps = steps.into_iter().map(|(_, origin, step)| (origin, step));
         let steps = steps.collect();
+        self.with(steps)
+    }
+
+    /// Synchronises the context before every allocation.
+    fn before_allocations(self) -> Self {
+        let mut steps = Steps::new();
+        for (origin, step) in self.steps() {
+            if matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. }) {
+                steps.push((None, like(step, Op::CtxSync)));
+            }
+            steps.push((origin, step.clone()));
+        }
         self.with(steps)
     }
 

@@ -50,7 +50,9 @@ pub enum Change {
     /// `sync=every-partition`: the context is synchronised before a partition's first
     /// allocation.
     Sync,
-    /// `trim=every-partition`: the same, and the pool is trimmed to nothing.
+    /// `sync=every-allocation`: the context is synchronised before every allocation.
+    SyncOften,
+    /// `trim=every-partition`: as `sync=every-partition`, and the pool is trimmed to nothing.
     Trim,
 }
 

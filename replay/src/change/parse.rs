@@ -17,8 +17,8 @@ pub struct BadChange {
 }
 
 const FORMS: &str = "free:BUF=after:last-use|after:NAME|before:unlock, workers=1, vram=SIZE, \
-                     baseline=SIZE, driver=NAME, margin=SIZE, sync=every-partition or \
-                     trim=every-partition";
+                     baseline=SIZE, driver=NAME, margin=SIZE, sync=every-partition, \
+                     sync=every-allocation or trim=every-partition";
 
 impl FromStr for Change {
     type Err = BadChange;
@@ -40,6 +40,7 @@ impl FromStr for Change {
         match (key, value) {
             ("workers", "1") => Ok(Self::OneWorker),
             ("sync", "every-partition") => Ok(Self::Sync),
+            ("sync", "every-allocation") => Ok(Self::SyncOften),
             ("trim", "every-partition") => Ok(Self::Trim),
             ("vram", _) => size().map(Self::Vram),
             ("baseline", _) => size().map(Self::Baseline),
@@ -100,6 +101,7 @@ impl fmt::Display for Change {
             Self::Driver(profile) => write!(out, "driver={profile}"),
             Self::Margin(bytes) => write!(out, "margin={}", size(*bytes)),
             Self::Sync => out.write_str("sync=every-partition"),
+            Self::SyncOften => out.write_str("sync=every-allocation"),
             Self::Trim => out.write_str("trim=every-partition"),
         }
     }

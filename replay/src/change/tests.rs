@@ -35,6 +35,7 @@ fn every_change_reads_as_it_writes() {
         "margin=1000",
         "driver=strict",
         "sync=every-partition",
+        "sync=every-allocation",
         "trim=every-partition",
     ] {
         let change: Change = text.parse().expect(text);

@@ -166,8 +166,9 @@ fn explain(scene: &Scene<'_>, place: usize, at: usize) -> (OomCause, Option<What
     } else {
         OomCause::LateFree
     };
-    let trials: [(OomCause, Vec<Change>); 5] = [
+    let trials: [(OomCause, Vec<Change>); 6] = [
         (OomCause::UnobservedFree, vec![Change::Sync]),
+        (OomCause::UnobservedFree, vec![Change::SyncOften]),
         (OomCause::PoolRetained, vec![Change::Trim]),
         (held, late_frees(scene, &late, &FreeAt::LastUse)),
         (held, late_frees(scene, &late, &FreeAt::BeforeUnlock)),
@@ -206,19 +207,15 @@ fn late_frees(scene: &Scene<'_>, late: &[Buffer], at: &FreeAt) -> Vec<Change> {
     names.into_iter().map(free).collect()
 }
 
-/// The buffers that are allocated but late at a place, on the card of its step.
+/// The buffers that are allocated but late at a place, on the card of its step. What belongs to
+/// no partition, where others do, is kept on purpose.
 pub(super) fn late_at(scene: &Scene<'_>, place: usize) -> Vec<Buffer> {
-    let gpu = scene
-        .step_at(place)
-        .and_then(|(_, step)| step.gpu)
-        .unwrap_or(0);
-    let late = |buffer: &&Buffer| buffer.is_late_at(place);
-    scene
-        .life
-        .live_at(place, gpu)
-        .filter(late)
-        .copied()
-        .collect()
+    let gpu = scene.step_at(place).and_then(|(_, step)| step.gpu);
+    let some = scene.has_partitions();
+    let late =
+        |buffer: &&Buffer| buffer.is_late_at(place) && (!some || scene.is_of_a_partition(buffer));
+    let live = scene.life.live_at(place, gpu.unwrap_or(0));
+    live.filter(late).copied().collect()
 }
 
 /// A change under which nothing fails: the one that helped the request, or it with others.

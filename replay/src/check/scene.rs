@@ -105,6 +105,12 @@ impl<'a> Scene<'a> {
         made.is_some_and(|step| step.partition.is_some() || step.job.is_some())
     }
 
+    /// Whether the schedule says of some step which partition it belongs to.
+    pub fn has_partitions(&self) -> bool {
+        let mut steps = self.schedule.steps.iter();
+        steps.any(|step| step.partition.is_some() || step.job.is_some())
+    }
+
     /// Whether some schedule of this kind uses locks at all.
     pub fn has_locks(&self) -> bool {
         let locks = |step: &Step| matches!(step.op, Op::Lock { .. });
