@@ -79,6 +79,7 @@ fn add_run(trace: &Trace, run: &Run, options: &Options, analysis: &mut Analysis)
         analysis.gpus.push(row);
     }
     analysis.findings.extend(find::contention(&sight));
+    drop(demand);
     let steps = path::critical_path(run, &all, options.steps_max);
     analysis.critical_path.extend(steps);
     regions::add(run, &all, &mut analysis.regions);

@@ -17,6 +17,8 @@
 //! | the lock is free, and a job is open | `synthesis_starved` |
 //! | none of these | `unattributed` |
 //!
+//! `docs/idle-time.md` says the same to users, and how the times are found.
+//!
 //! The same rule by lock tenure: there the holder's own time is busy time, so only the rows of a
 //! free lock remain.
 
