@@ -1,7 +1,8 @@
 //! How long a large check and a long history take.
 //!
 //! `cargo run --release -p golden --example gate_speed`: 1,000 phases of 10,000 samples each in
-//! 5 runs, judged by a golden of as many; then the change points of 10,000 merges of 12 phases.
+//! 5 runs, judged by a golden of as many; the change points of 10,000 merges of 12 phases; the
+//! summary of 10 million values.
 
 #![expect(clippy::print_stdout, reason = "an example that prints its figures")]
 #![expect(
@@ -15,7 +16,7 @@ use golden::evidence::{Evidence, Rules};
 use golden::gate::{Options, judge};
 use golden::samples::{Run, Samples, Times};
 use golden::snapshot::Snapshot;
-use golden::stats::{ChangeOptions, changes};
+use golden::stats::{ChangeOptions, Summary, changes};
 
 const PHASES: usize = 1_000;
 const RUNS: usize = 5;
@@ -76,4 +77,10 @@ fn main() {
         .sum();
     let took = start.elapsed().as_secs_f64();
     println!("change points of 12 histories of 10,000 merges: {took:.3} s, {found} found");
+    let mut values: Vec<f64> = (0..10_000_000).map(|_| 800.0 + noise(&mut state)).collect();
+    let start = Instant::now();
+    let summary = Summary::of(&mut values);
+    let took = start.elapsed().as_secs_f64();
+    let median = summary.map_or(0.0, |summary| summary.median);
+    println!("summary of 10 million values: {took:.3} s, median {median:.3}");
 }
