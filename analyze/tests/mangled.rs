@@ -2,11 +2,12 @@
 
 mod common;
 
+use analyze::diagnose::{NoLines, Question, Reading, diagnose, render};
 use analyze::interval::reconstruct;
 use analyze::{Options, analyze, compare};
 use common::{Part, Shape, simulate};
 use proptest::prelude::*;
-use tracefmt::finding::Confidence;
+use tracefmt::finding::{Code, Confidence};
 use tracefmt::run::{At, Outcome, Run};
 
 /// What happens to one partition's lines.
@@ -125,6 +126,16 @@ proptest! {
             prop_assert!((gpu.idle_hold_by_cause_ms.total() - idle).abs() <= wide, "{:?}", gpu);
             prop_assert!(gpu.busy_kernel_ms <= gpu.busy_hold_ms + wide, "{:?}", gpu);
         }
+        let reading = Reading { trace: &trace, analysis: &found };
+        let said = diagnose(&Question {
+            subject: reading,
+            baseline: Some(reading),
+            replay: Vec::new(),
+            lines: &NoLines,
+        });
+        let slower = said.findings.iter().any(|f| f.code == Code::PerfPhaseRegression);
+        prop_assert!(!slower, "a run is not slower than itself");
+        prop_assert!(!render(&said, &found).is_empty());
         let itself = compare(&trace, &trace);
         prop_assert!(itself.differs.is_empty());
     }

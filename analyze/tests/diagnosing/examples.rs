@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use analyze::diagnose::Verdict;
+use analyze::diagnose::{Diagnosis, NoLines, Question, Reading, Verdict, diagnose};
+use proptest::prelude::*;
+use tracefmt::Source;
 use tracefmt::finding::{Code, Severity};
 
 use super::{diagnosis, of, root};
@@ -75,4 +77,63 @@ fn the_killed_run_is_cut_and_its_open_jobs_are_named() {
         .filter(|finding| finding.caused_by == ["f0"]);
     let lost: u64 = lost.map(|finding| finding.count).sum();
     assert_eq!(lost, said.runs[0].partitions.open, "{text}");
+}
+
+/// The diagnosis of bytes.
+fn of_bytes(bytes: &[u8]) -> Diagnosis {
+    let source = Source::Bytes("cut.log".to_owned(), bytes.to_vec());
+    let (trace, _) = tracefmt::read(&[source]).unwrap();
+    let analysis = analyze::analyze(&trace, &analyze::Options::default());
+    diagnose(&Question {
+        subject: Reading {
+            trace: &trace,
+            analysis: &analysis,
+        },
+        baseline: None,
+        replay: Vec::new(),
+        lines: &NoLines,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// However early a log is cut, no consequence is taken for the cause, and no cut log passes.
+    #[test]
+    fn a_cut_log_never_blames_a_consequence(at in any::<prop::sample::Index>()) {
+        let log = std::fs::read(example("late-free.log")).unwrap();
+        let at = at.index(log.len());
+        let said = of_bytes(&log[..at]);
+        let found = root(&said).map(|root| root.code);
+        let allowed = [None, Some(Code::VramOom), Some(Code::RunTruncated)];
+        prop_assert!(allowed.contains(&found), "cut at {}: {:?}", at, found);
+        // The first line of the failure decides as soon as it is there and its jobs go wrong.
+        let died = b"failed: \"out of memory\"";
+        if log[..at].windows(died.len()).any(|bytes| bytes == died) {
+            prop_assert_eq!(found, Some(Code::VramOom), "cut at {}", at);
+        }
+        prop_assert!(said.exit_code() != 0, "cut at {}", at);
+    }
+
+    /// Noise between the lines changes nothing.
+    #[test]
+    fn foreign_lines_change_no_verdict(
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+        noise in "[ -~]{0,60}",
+    ) {
+        let log = std::fs::read_to_string(example("killed.log")).unwrap();
+        let mut lines: Vec<&str> = log.split_inclusive('\n').collect();
+        let line = format!("note: {noise}\n");
+        for place in places {
+            let at = place.index(lines.len());
+            lines.insert(at, &line);
+        }
+        let (plain, noisy) = (of_bytes(log.as_bytes()), of_bytes(lines.concat().as_bytes()));
+        prop_assert_eq!(plain.verdict, noisy.verdict);
+        prop_assert_eq!(plain.runs[0].partitions, noisy.runs[0].partitions);
+        let codes = |said: &Diagnosis| -> Vec<(Code, u64)> {
+            said.findings.iter().map(|finding| (finding.code, finding.count)).collect()
+        };
+        prop_assert_eq!(codes(&plain), codes(&noisy));
+    }
 }
