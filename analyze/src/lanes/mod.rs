@@ -173,16 +173,30 @@ pub fn queue(run: &Run, end_ms: f64) -> Vec<Span> {
     waiting.collect()
 }
 
-/// Prove calls by worker.
+/// When partitions failed, by index of the task: the first line of trouble that is theirs.
+fn failures(run: &Run) -> BTreeMap<u32, f64> {
+    let mut out = BTreeMap::new();
+    for trouble in &run.troubles {
+        if let (Some(task), Some(us)) = (trouble.task, trouble.us) {
+            out.entry(task).or_insert_with(|| ms(us));
+        }
+    }
+    out
+}
+
+/// Prove calls by worker. A call that failed ends with its failure, where the log tells when.
 pub fn calls(run: &Run, end_ms: f64) -> BTreeMap<Option<u32>, Vec<Span>> {
+    let failures = failures(run);
     let mut out: BTreeMap<Option<u32>, Vec<Span>> = BTreeMap::new();
-    for task in &run.tasks {
+    for (index, task) in (0_u32..).zip(&run.tasks) {
         let Some(start) = task.gpu_start else {
             continue;
         };
         let span = span(run, task, Stage::Call, ms(start.us));
         let line = u64::from(start.line.line);
-        let span = Span { line, ..span }.until(task.gpu_end.map(|at| ms(at.us)), end_ms);
+        let failed = failures.get(&index).filter(|at| **at >= span.start_ms);
+        let ended = task.gpu_end.map(|at| ms(at.us)).or(failed.copied());
+        let span = Span { line, ..span }.until(ended, end_ms);
         out.entry(task.worker).or_default().push(span);
     }
     out

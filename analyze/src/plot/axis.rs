@@ -19,7 +19,7 @@ pub(super) struct TimeAxis {
     /// Milliseconds at the left edge.
     start_ms: f64,
     /// Milliseconds at the right edge; later than the start.
-    end_ms: f64,
+    pub(super) end_ms: f64,
     /// Left edge in pixels.
     pub(super) left: f64,
     /// Right edge in pixels.

@@ -18,6 +18,9 @@ const ROW: f64 = 26.0;
 /// The axis begins here at the least: clocks of the log tick in milliseconds.
 const FLOOR_MS: f64 = 0.5;
 
+/// A phase and in how many others it lies.
+type Nested<'a> = (&'a PhaseRow, usize);
+
 /// Durations by phase.
 type Samples = BTreeMap<String, Vec<f64>>;
 
@@ -65,40 +68,44 @@ pub(super) fn draw(scene: &mut Scene, run: &Run, analysis: &Analysis) {
     scene.height += 2.0;
     for row in &rows {
         let values = samples
-            .get(row.phase.as_str())
+            .get(row.0.phase.as_str())
             .map_or(&[][..], Vec::as_slice);
-        draw_row(scene, &axis, row, values);
+        draw_row(scene, &axis, *row, values);
     }
     draw_axis(scene, &axis);
 }
 
-/// Parts of a phase below the phase.
-fn nested<'a>(rows: &[&'a PhaseRow]) -> Vec<&'a PhaseRow> {
+/// Phases with how deep they are nested, each part below its whole.
+fn nested<'a>(rows: &[&'a PhaseRow]) -> Vec<Nested<'a>> {
     let known = |name: &str| rows.iter().any(|row| row.phase == name);
     let mut out = Vec::with_capacity(rows.len());
     for row in rows {
-        if row.nested_in.as_deref().is_some_and(known) {
-            continue;
+        if !row.nested_in.as_deref().is_some_and(known) {
+            add_parts(rows, row, 0, &mut out);
         }
-        out.push(*row);
-        let own = rows
-            .iter()
-            .filter(|part| part.nested_in.as_ref() == Some(&row.phase));
-        out.extend(own);
     }
-    // Parts of parts, which the rule above does not reach.
-    let missing = rows
-        .iter()
-        .filter(|row| !out.iter().any(|seen| seen.phase == row.phase));
-    let missing: Vec<&PhaseRow> = missing.copied().collect();
-    out.extend(missing);
     out
 }
 
-fn summary(rows: &[&PhaseRow]) -> String {
+fn add_parts<'a>(
+    rows: &[&'a PhaseRow],
+    whole: &'a PhaseRow,
+    depth: usize,
+    out: &mut Vec<Nested<'a>>,
+) {
+    out.push((whole, depth));
+    let parts = rows
+        .iter()
+        .filter(|row| row.nested_in.as_ref() == Some(&whole.phase));
+    for part in parts.filter(|_| depth < rows.len()) {
+        add_parts(rows, part, depth + 1, out);
+    }
+}
+
+fn summary(rows: &[Nested<'_>]) -> String {
     let parts = rows.iter().take(6);
     let parts: Vec<String> = parts
-        .map(|row| format!("{} {}", row.phase, duration(row.median_ms)))
+        .map(|(row, _)| format!("{} {}", row.phase, duration(row.median_ms)))
         .collect();
     format!("Median durations: {}.", parts.join(", "))
 }
@@ -113,20 +120,20 @@ fn samples(run: &Run) -> Samples {
     out
 }
 
-fn name(row: &PhaseRow) -> String {
-    match row.nested_in {
-        Some(_) => format!("· {}", row.phase),
-        None => row.phase.clone(),
+fn name((row, depth): Nested<'_>) -> String {
+    match depth {
+        0 => row.phase.clone(),
+        _ => format!("{} {}", "·".repeat(depth.min(4)), row.phase),
     }
 }
 
-fn axis(scene: &Scene, rows: &[&PhaseRow], samples: &Samples) -> LogAxis {
+fn axis(scene: &Scene, rows: &[Nested<'_>], samples: &Samples) -> LogAxis {
     let ends = samples
         .values()
         .flat_map(|v| v.first().into_iter().chain(v.last()));
     let sums = rows
         .iter()
-        .flat_map(|row| [row.p10_ms, row.p90_ms, row.median_ms]);
+        .flat_map(|(row, _)| [row.p10_ms, row.p90_ms, row.median_ms]);
     let all = ends.copied().chain(sums).filter(|ms| ms.is_finite());
     let (low, high) = all.fold((f64::INFINITY, 0.0_f64), |(low, high), ms| {
         (low.min(ms), high.max(ms))
@@ -134,7 +141,7 @@ fn axis(scene: &Scene, rows: &[&PhaseRow], samples: &Samples) -> LogAxis {
     let low = low.clamp(FLOOR_MS, 1e12);
     let high = high.max(low * 10.0).min(1e13);
     let size = Ink::name().size;
-    let widest = rows.iter().map(|row| font::width(&name(row), size, false));
+    let widest = rows.iter().map(|row| font::width(&name(*row), size, false));
     let left = (widest.fold(0.0, f64::max) + 22.0).min(scene.width * 0.38);
     let value = font::width("99.9 min", Ink::note().size, false);
     LogAxis {
@@ -145,7 +152,8 @@ fn axis(scene: &Scene, rows: &[&PhaseRow], samples: &Samples) -> LogAxis {
     }
 }
 
-fn draw_row(scene: &mut Scene, axis: &LogAxis, row: &PhaseRow, values: &[f64]) {
+fn draw_row(scene: &mut Scene, axis: &LogAxis, nested: Nested<'_>, values: &[f64]) {
+    let row = nested.0;
     let top = scene.height;
     let (bottom, middle) = (top + ROW, top + ROW / 2.0);
     scene.rect(
@@ -179,7 +187,7 @@ fn draw_row(scene: &mut Scene, axis: &LogAxis, row: &PhaseRow, values: &[f64]) {
         1.0,
     );
     let ink = Ink::name();
-    let label = font::fit(&name(row), ink.size, false, axis.left - 12.0);
+    let label = font::fit(&name(nested), ink.size, false, axis.left - 12.0);
     scene.text((axis.left - 8.0, middle), Anchor::End, &label, ink);
     let value = duration(row.median_ms);
     scene.text(
@@ -188,11 +196,11 @@ fn draw_row(scene: &mut Scene, axis: &LogAxis, row: &PhaseRow, values: &[f64]) {
         &value,
         Ink::note(),
     );
-    let nested = row.nested_in.as_ref().map(|of| format!(", part of {of}"));
+    let part_of = row.nested_in.as_ref().map(|of| format!(", part of {of}"));
     let text = format!(
         "{}{}\nn {}, median {}, p10 {}, p90 {}, MAD {}",
         row.phase,
-        nested.unwrap_or_default(),
+        part_of.unwrap_or_default(),
         row.n,
         duration(row.median_ms),
         duration(row.p10_ms),

@@ -6,7 +6,7 @@ use super::palette::Role;
 use super::scene::{Anchor, Ink, Scene};
 use super::waterfall::{empty, steps};
 use super::{font, legend, strip};
-use crate::lanes::{extent, ms};
+use crate::lanes::{calls, extent};
 use crate::model::{Analysis, GpuTime};
 use tracefmt::run::Run;
 
@@ -89,7 +89,7 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, run: &Run, analysis: &Analysis, gpu
     axis.grid(scene, top, bottom);
     let y = |share: f64| bottom - share.min(1.0) * (bottom - top);
     for (role, spans) in [
-        (Role::Call, intervals(run, gpu.gpu)),
+        (Role::Call, intervals(run, gpu.gpu, axis.end_ms)),
         (Role::Hold, regions(analysis, gpu, false)),
         (Role::Kernel, regions(analysis, gpu, true)),
     ] {
@@ -121,19 +121,27 @@ fn figures(gpu: &GpuTime, room: f64) -> String {
     font::fit(&text, size, false, room)
 }
 
-fn intervals(run: &Run, gpu: u32) -> Vec<[f64; 2]> {
-    let last = ms(run.last_us);
+fn intervals(run: &Run, gpu: u32, end_ms: f64) -> Vec<[f64; 2]> {
     let alone = run.config.gpus.len() <= 1;
-    let own = run.tasks.iter().filter(|task| match task.gpu {
+    let of_worker = |worker: Option<u32>| match gpu_of_worker(run, worker) {
         Some(owner) => owner == gpu,
         None => alone,
-    });
-    let spans = own.filter_map(|task| {
-        let start = ms(task.gpu_start?.us);
-        let end = task.gpu_end.map_or(last, |at| ms(at.us));
-        Some([start, end])
-    });
-    spans.collect()
+    };
+    let own = calls(run, end_ms).into_iter();
+    let own = own.filter(|(worker, _)| of_worker(*worker));
+    let spans = own.flat_map(|(_, spans)| spans);
+    spans.map(|span| [span.start_ms, span.end_ms]).collect()
+}
+
+/// The GPU of a worker: as configured, or that of its partitions.
+fn gpu_of_worker(run: &Run, worker: Option<u32>) -> Option<u32> {
+    let known = worker.and_then(|worker| run.config.gpu_of_worker.get(worker as usize));
+    let seen = || {
+        run.tasks
+            .iter()
+            .find(|task| task.worker == worker && task.gpu.is_some())
+    };
+    known.copied().flatten().or_else(|| seen()?.gpu)
 }
 
 fn regions(analysis: &Analysis, gpu: &GpuTime, kernels: bool) -> Vec<[f64; 2]> {

@@ -6,8 +6,12 @@ use tracefmt::finding::{Confidence, Evidence, Finding, Severity};
 
 /// Findings shown at most; the JSON output has all.
 const FINDINGS_MAX: usize = 200;
-/// Evidence lines of one finding at most.
-const EVIDENCE_MAX: usize = 12;
+/// Evidence lines of the root that are not folded.
+const EVIDENCE_ROOT: usize = 12;
+/// Evidence lines of any other finding that are not folded.
+const EVIDENCE_OPEN: usize = 3;
+/// Folded evidence lines of one finding at most.
+const EVIDENCE_MAX: usize = 50;
 /// Characters of an evidence line at most.
 const LINE_MAX: usize = 400;
 
@@ -17,7 +21,7 @@ pub(super) fn root(findings: &[Finding]) -> Markup {
         @if let Some(finding) = findings.iter().find(|finding| finding.root) {
             section id="cause" class="card root" {
                 p class="eyebrow" { "Root cause " (badge(finding)) }
-                h2 { (finding.title) }
+                h2 { (prose(&finding.title)) }
                 (body(finding))
             }
         }
@@ -62,7 +66,7 @@ fn item(finding: &Finding) -> Markup {
     html! {
         article class="card" {
             p class="eyebrow" { (badge(finding)) }
-            h3 { (finding.title) }
+            h3 { (prose(&finding.title)) }
             (body(finding))
         }
     }
@@ -90,11 +94,11 @@ fn badge(finding: &Finding) -> Markup {
 fn body(finding: &Finding) -> Markup {
     let after = finding.caused_by.join(", ");
     html! {
-        @if !finding.explanation.is_empty() { p { (finding.explanation) } }
+        @if !finding.explanation.is_empty() { p { (prose(&finding.explanation)) } }
         (place(finding))
-        (evidence(&finding.evidence))
+        (evidence(finding))
         @if let Some(fix) = &finding.fix {
-            p class="fix" { strong { "What to do: " } (fix) }
+            p class="fix" { strong { "What to do: " } (prose(fix)) }
         }
         @if let Some(what_if) = &finding.what_if {
             p {
@@ -132,20 +136,48 @@ fn place(finding: &Finding) -> Markup {
     }
 }
 
-fn evidence(lines: &[Evidence]) -> Markup {
+fn evidence(finding: &Finding) -> Markup {
+    let lines = finding.evidence.as_slice();
+    let open = if finding.root {
+        EVIDENCE_ROOT
+    } else {
+        EVIDENCE_OPEN
+    };
+    let (shown, folded) = lines.split_at(open.min(lines.len()));
     html! {
-        @if !lines.is_empty() {
-            ol class="evidence" {
-                @for line in lines.iter().take(EVIDENCE_MAX) {
-                    li {
-                        span class="where" { (line.path) ":" (line.line) }
-                        code { (cut(&line.text)) }
-                    }
+        @if !shown.is_empty() { (quoted(shown)) }
+        @if !folded.is_empty() {
+            details {
+                summary { (folded.len()) " more lines of the log" }
+                (quoted(folded.get(..EVIDENCE_MAX).unwrap_or(folded)))
+            }
+        }
+    }
+}
+
+fn quoted(lines: &[Evidence]) -> Markup {
+    html! {
+        ol class="evidence" {
+            @for line in lines {
+                li {
+                    span class="where" title=(line.path) { (file(&line.path)) ":" (line.line) }
+                    code { (cut(&line.text)) }
                 }
             }
-            @if lines.len() > EVIDENCE_MAX {
-                p class="quiet" { (lines.len() - EVIDENCE_MAX) " more lines." }
-            }
+        }
+    }
+}
+
+/// The last part of a path; the whole is in the page's head and in the hover text.
+fn file(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Plain words, with what stands between backticks set as code.
+fn prose(text: &str) -> Markup {
+    html! {
+        @for (n, part) in text.split('`').enumerate() {
+            @if n % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }
@@ -168,6 +200,14 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_between_backticks_are_code_and_all_is_escaped() {
+        let page = prose("a `b<c>` d & e").into_string();
+        assert_eq!(page, "a <code>b&lt;c&gt;</code> d &amp; e");
+        assert_eq!(file("/var/log/run.log"), "run.log");
+        assert_eq!(file("-"), "-");
+    }
 
     #[test]
     fn long_lines_are_cut_and_control_characters_replaced() {
