@@ -146,6 +146,24 @@ mod tests {
         assert_eq!(run.config.vram_bytes, Some(1 << 34));
     }
 
+    /// Sixty-four calls begin at once and print thousands of lines that any of them could own: what
+    /// is followed side by side stays bounded, and nothing is said to be sure.
+    #[test]
+    fn a_crowd_of_equal_calls_is_ambiguous_and_bounded() {
+        let mut lines: Vec<String> = (0..64)
+            .map(|w| format!("TIMELINE,30000,GPU_START,j,worker={w},partition={w}"))
+            .collect();
+        let split = "CUZK_TIMING: split_vectors_ms=1 setup_to_split_ms=1";
+        lines.extend((0..64).map(|_| split.to_owned()));
+        lines.extend((0..500).map(|n| format!("CUZK_TIMING: prep_msm_ms={}", 10 + n % 3)));
+        let run = only(&(lines.join("\n") + "\n"));
+        let owned = run.marks.iter().filter(|mark| mark.call().is_some());
+        assert_eq!(owned.count(), 128);
+        let first = run.marks.get(0).unwrap();
+        assert_eq!(first.confidence(), Confidence::Ambiguous);
+        assert!(run.marks.candidates(first).len() > 1);
+    }
+
     /// Lines of every kind, with small numbers so that they meet.
     fn line() -> impl Strategy<Value = String> {
         let place = (0..3_u32, 0..4_u32, 0..100_000_u64);

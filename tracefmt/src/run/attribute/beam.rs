@@ -24,10 +24,13 @@ const NOISE_SHIFT: u32 = 6;
 const NOISE_MAX_US: i64 = 100_000;
 
 /// Ways followed at most.
-const WIDTH: usize = 32;
+const WIDTH: usize = 16;
+
+/// Ways followed at most when more than so many calls are open: each way costs as many rules.
+const CROWDED: (usize, usize) = (4, 6);
 
 /// Lines that wait for a decision at most.
-const TRAIL_MAX: usize = 4096;
+const TRAIL_MAX: usize = 512;
 
 /// The ways to see it.
 #[derive(Debug)]
@@ -75,6 +78,15 @@ impl Beam {
         self.narrow(marks);
     }
 
+    /// How many ways are followed.
+    fn width(&self) -> usize {
+        let (few, crowd) = CROWDED;
+        match self.ways.first() {
+            Some(way) if way.open.len() > crowd => few,
+            _ => WIDTH,
+        }
+    }
+
     /// How much more strain makes a way wrong.
     fn margin(&self) -> i64 {
         MARGIN_US + (self.noise >> NOISE_SHIFT) * MARGIN_NOISES
@@ -86,6 +98,7 @@ impl Beam {
         let single = self.ways.len() == 1;
         // No way is followed that would be given up at once, nor more than can be kept twice over.
         let mut best_total = i64::MAX;
+        let width = self.width();
         for way in &mut self.ways {
             way.candidates(mark, self.form, &mut self.scratch);
             let Some((best, rest)) = self.scratch.split_first() else {
@@ -97,7 +110,7 @@ impl Beam {
             best_total = best_total.min(way.strain + best.strain);
             let limit = best_total + PRUNE_US - way.strain;
             for candidate in rest.iter().take_while(|other| other.strain < limit) {
-                if children.len() >= 2 * WIDTH {
+                if children.len() >= 2 * width {
                     break;
                 }
                 let mut child = way.clone();
@@ -127,7 +140,8 @@ impl Beam {
                 .ways
                 .first()
                 .is_some_and(|way| way.trail.len() > TRAIL_MAX);
-            self.keep_best(if long { 1 } else { WIDTH });
+            let width = self.width();
+            self.keep_best(if long { 1 } else { width });
         }
         if self.ways.len() == 1 {
             self.commit(marks);

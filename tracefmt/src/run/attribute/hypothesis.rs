@@ -290,8 +290,9 @@ impl Hypothesis {
                 self.others.push((at, theirs.call));
             }
         }
-        for other in &other.others {
-            self.others.push(*other);
-        }
+        self.others.extend_from_slice(&other.others);
+        // The same few come from many ways.
+        self.others.sort_unstable();
+        self.others.dedup();
     }
 }
