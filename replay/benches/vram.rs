@@ -6,8 +6,9 @@
 #![expect(clippy::expect_used, reason = "a test may stop where it stands")]
 
 use divan::counter::ItemsCount;
+use replay::run::{Options, execute};
 use replay::vram::{Machine, Profile};
-use tracefmt::ops::{Header, Op, Step, Stream, Work};
+use tracefmt::ops::{Header, Op, Schedule, Step, Stream, Work};
 
 const OPS: usize = 1_000_000;
 const LIVE: u64 = 1000;
@@ -94,6 +95,27 @@ fn pool(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench(sample_count = 10)]
 fn mixed(bencher: divan::Bencher<'_, '_>) {
+    run(bencher, &mixed_steps());
+}
+
+/// The same through the runner: workers, locks, failures.
+#[divan::bench(sample_count = 10)]
+fn plain_replay(bencher: divan::Bencher<'_, '_>) {
+    let schedule = Schedule::new(Header::one_gpu(1 << 42, 0), mixed_steps());
+    let profile = Profile::named("h200-580").expect("a known driver");
+    let options = Options::hypothetical(profile);
+    bencher
+        .counter(ItemsCount::new(schedule.steps.len()))
+        .bench_local(|| {
+            let mut failed = 0_u64;
+            execute(&schedule, &options, |ran| {
+                failed += u64::from(ran.outcome.rc != 0);
+            });
+            assert_eq!(failed, 0, "the card is large enough for all of it");
+        });
+}
+
+fn mixed_steps() -> Vec<Step> {
     let mut numbers = Numbers(2);
     let mut steps = Vec::with_capacity(OPS);
     for id in 0..LIVE {
@@ -133,5 +155,5 @@ fn mixed(bencher: divan::Bencher<'_, '_>) {
         }));
         steps.push(Step::new(Op::StreamSync { stream }));
     }
-    run(bencher, &steps);
+    steps
 }

@@ -3,8 +3,11 @@
 #![expect(clippy::expect_used, reason = "a test may stop where it stands")]
 
 use proptest::prelude::*;
-use replay::vram::{Machine, Outcome, Profile};
-use tracefmt::ops::{Header, Op, Step, strategy};
+use replay::change::{Change, FreeAt, Verdict, run_all};
+use replay::explore::explore;
+use replay::minimum::minimum;
+use replay::vram::{H200_580, Machine, Outcome, Profile};
+use tracefmt::ops::{Header, Op, Schedule, Step, Stream, Work, strategy};
 
 const CAPACITY: u64 = 16 << 30;
 
@@ -18,6 +21,74 @@ fn run(steps: &[Step], driver: &str, capacity: u64) -> Vec<Outcome> {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = strategy::op().prop_map(Step::new);
     proptest::collection::vec(step, 0..200)
+}
+
+/// Sensible schedules of two workers under one lock: buffers are used and freed by their maker;
+/// some of them come from the pool, if it may be used.
+fn sensible(pool: bool) -> impl Strategy<Value = Schedule> {
+    let gib = || 1_u64..8;
+    let buffer = (
+        gib(),
+        any::<bool>().prop_map(move |pooled| pooled && pool),
+        0_u64..2,
+        any::<bool>(),
+        any::<bool>(),
+    );
+    let partition = proptest::collection::vec(buffer, 1..4);
+    proptest::collection::vec(partition, 1..5).prop_map(|partitions| {
+        let mut steps = Vec::new();
+        for (number, buffers) in partitions.into_iter().enumerate() {
+            let worker = u32::from(number % 2 == 1);
+            let mut push = |op: Op| {
+                let mut step = Step::new(op).on_worker(worker);
+                step.partition = u32::try_from(number).ok();
+                steps.push(step);
+            };
+            let mut late = Vec::new();
+            push(Op::Lock {
+                name: "gpu".to_owned(),
+            });
+            for (index, (size, pooled, stream, early, sync)) in buffers.into_iter().enumerate() {
+                let id = number as u64 * 10 + index as u64;
+                let (bytes, stream) = (size << 30, Stream::Id(stream));
+                push(if pooled {
+                    Op::MallocAsync { id, bytes, stream }
+                } else {
+                    Op::Malloc { id, bytes }
+                });
+                let writes = vec![id];
+                let (reads, ms) = (Vec::new(), None);
+                push(Op::Launch(Work {
+                    stream,
+                    reads,
+                    writes,
+                    ms,
+                }));
+                let free = if pooled {
+                    Op::FreeAsync { id, stream }
+                } else {
+                    Op::Free { id }
+                };
+                if early {
+                    push(free);
+                } else {
+                    late.push(free);
+                }
+                if sync {
+                    push(Op::StreamSync { stream });
+                }
+            }
+            push(Op::Unlock {
+                name: "gpu".to_owned(),
+            });
+            late.into_iter().for_each(&mut push);
+        }
+        Schedule::new(Header::one_gpu(CAPACITY, 1 << 30), steps)
+    })
+}
+
+fn verdict(changes: &[Change], schedule: &Schedule) -> Verdict {
+    run_all(changes, schedule, H200_580)
 }
 
 proptest! {
@@ -76,5 +147,38 @@ proptest! {
         let granted = sizes.iter().zip(&outcomes).filter(|(_, outcome)| outcome.rc == 0);
         let sum: u64 = granted.map(|(bytes, _)| bytes).sum();
         prop_assert!(sum <= CAPACITY - (1 << 30));
+    }
+
+    #[test]
+    fn more_memory_never_makes_an_allocation_fail(schedule in sensible(true), more in 0_u64..16) {
+        let passes = |gib: u64| verdict(&[Change::Vram(gib << 30)], &schedule).passes;
+        prop_assert!(!passes(16) || passes(16 + more));
+    }
+
+    /// Not so in the pool: an earlier free changes where later requests are laid.
+    #[test]
+    fn freeing_earlier_never_raises_the_peak(schedule in sensible(false)) {
+        let large = Change::Vram(1 << 40);
+        let at = FreeAt::LastUse;
+        let early = Change::Free { buf: "*".to_owned(), at };
+        let before = verdict(std::slice::from_ref(&large), &schedule);
+        let after = verdict(&[large, early], &schedule);
+        prop_assert!(after.peak.bytes <= before.peak.bytes);
+    }
+
+    #[test]
+    fn the_recorded_order_is_among_the_explored(schedule in sensible(true)) {
+        let recorded = verdict(&[], &schedule);
+        let explored = explore(&schedule, H200_580, 100_000);
+        prop_assert!(explored.failing.is_some() || explored.complete);
+        prop_assert!(recorded.passes || explored.failing.is_some());
+    }
+
+    #[test]
+    fn the_smallest_card_is_one_block_above_one_that_fails(schedule in sensible(true)) {
+        let smallest = minimum(&schedule, H200_580).expect("some card is large enough").bytes;
+        let passes = |bytes: u64| verdict(&[Change::Vram(bytes)], &schedule).passes;
+        prop_assert!(passes(smallest));
+        prop_assert!(!passes(smallest - (2 << 20)));
     }
 }

@@ -51,15 +51,21 @@ struct Event {
 /// The frees that lie before a point in the order of streams.
 #[derive(Debug, Clone)]
 pub(crate) struct Before {
-    limits: BTreeMap<Stream, u64>,
+    /// The stream that the point is on, and its position there.
+    own: (Stream, u64),
+    /// Positions of the other streams that it is ordered after.
+    others: BTreeMap<Stream, u64>,
 }
 
 impl Before {
     /// Whether a free lies before the point.
     pub(crate) fn covers(&self, stream: Stream, moment: Moment) -> bool {
-        self.limits
-            .get(&stream)
-            .is_some_and(|&limit| moment.position <= limit)
+        let (own, limit) = self.own;
+        if stream == own {
+            return moment.position <= limit;
+        }
+        let limit = self.others.get(&stream);
+        limit.is_some_and(|&limit| moment.position <= limit)
     }
 }
 
@@ -140,17 +146,19 @@ impl Streams {
         if let Some(own) = self.clocks.get_mut(&stream) {
             own.done = own.done.max(clock.work);
         }
-        let mut limits = clock.seen;
-        limits.insert(stream, clock.position);
-        Some(Before { limits })
+        Some(Before {
+            own: (stream, clock.position),
+            others: clock.seen,
+        })
     }
 
     /// The frees that lie before the end of a stream: its own, and those it waited for.
     pub(crate) fn before(&self, stream: Stream) -> Before {
         let clock = self.clocks.get(&stream);
-        let mut limits = clock.map_or_else(BTreeMap::new, |clock| clock.seen.clone());
-        limits.insert(stream, u64::MAX);
-        Before { limits }
+        Before {
+            own: (stream, u64::MAX),
+            others: clock.map_or_else(BTreeMap::new, |clock| clock.seen.clone()),
+        }
     }
 
     /// The host waits for everything.
