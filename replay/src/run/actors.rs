@@ -82,6 +82,10 @@ struct Lock {
 #[derive(Debug, Default)]
 pub(super) struct Actors<'a> {
     workers: BTreeMap<u32, Actor<'a>>,
+    /// How many workers wait.
+    waiting: usize,
+    /// How many workers have stopped or look for a label.
+    astray: usize,
     locks: BTreeMap<&'a str, Lock>,
     /// Who has arrived at a barrier, with the step.
     barriers: BTreeMap<&'a str, Vec<(u32, usize)>>,
@@ -92,6 +96,9 @@ pub(super) struct Actors<'a> {
 impl<'a> Actors<'a> {
     /// Keeps a step for later if its worker waits.
     pub(super) fn postpone(&mut self, worker: u32, at: usize) -> bool {
+        if self.waiting == 0 {
+            return false;
+        }
         let actor = self.workers.entry(worker).or_default();
         if actor.waiting {
             actor.postponed.push_back(at);
@@ -103,6 +110,7 @@ impl<'a> Actors<'a> {
     pub(super) fn next_ready(&mut self) -> Option<(u32, Option<usize>)> {
         let (worker, at) = self.ready.pop_front()?;
         self.workers.entry(worker).or_default().waiting = false;
+        self.waiting -= 1;
         Some((worker, at))
     }
 
@@ -118,18 +126,10 @@ impl<'a> Actors<'a> {
 
     /// Decides what a worker does with its next step.
     pub(super) fn turn(&mut self, worker: u32, at: usize, op: &'a Op) -> Turn {
-        let actor = self.workers.entry(worker).or_default();
-        if actor.stop.is_some() {
-            return Turn::Skip;
-        }
-        if let Some((_, label)) = actor.seeking {
-            return match op {
-                Op::Label { name } if name == label => {
-                    actor.seeking = None;
-                    Turn::Done
-                }
-                _ => Turn::Skip,
-            };
+        if self.astray > 0
+            && let Some(turn) = self.astray_turn(worker, op)
+        {
+            return turn;
         }
         match op {
             Op::Lock { name } => self.lock(worker, at, name),
@@ -141,6 +141,23 @@ impl<'a> Actors<'a> {
             Op::Label { .. } => Turn::Done,
             Op::Panic { unwind } => Turn::Panic { unwind: *unwind },
             _ => Turn::Call,
+        }
+    }
+
+    /// What a worker does that has stopped or looks for a label; none for any other.
+    fn astray_turn(&mut self, worker: u32, op: &Op) -> Option<Turn> {
+        let actor = self.workers.get_mut(&worker)?;
+        if actor.stop.is_some() {
+            return Some(Turn::Skip);
+        }
+        let (_, label) = actor.seeking?;
+        match op {
+            Op::Label { name } if name == label => {
+                actor.seeking = None;
+                self.astray -= 1;
+                Some(Turn::Done)
+            }
+            _ => Some(Turn::Skip),
         }
     }
 
@@ -156,6 +173,7 @@ impl<'a> Actors<'a> {
 
     fn wait(&mut self, worker: u32) -> Turn {
         self.workers.entry(worker).or_default().waiting = true;
+        self.waiting += 1;
         Turn::Wait
     }
 
@@ -187,6 +205,7 @@ impl<'a> Actors<'a> {
     /// A worker stops and lets go of its locks.
     pub(super) fn stop(&mut self, worker: u32, stop: Stop) {
         self.workers.entry(worker).or_default().stop = Some(stop);
+        self.astray += 1;
         let mine: Vec<&str> = self
             .locks
             .iter()
@@ -201,6 +220,7 @@ impl<'a> Actors<'a> {
     /// A worker goes on at a label.
     pub(super) fn seek(&mut self, worker: u32, at: usize, label: &'a str) {
         self.workers.entry(worker).or_default().seeking = Some((at, label));
+        self.astray += 1;
     }
 
     /// What is left when no step is.
