@@ -27,8 +27,11 @@ fn main() -> io::Result<()> {
         let mut log = vec![7];
         for _ in 0..=index {
             writer::write_event(&mut log, &draw(&event::strategy::event(), &mut runner));
+            log.push(b'\n');
             writer::write_event(&mut log, &draw(&event::strategy::legacy_event(), &mut runner));
+            log.push(b'\n');
             writer::write_timing(&mut log, &draw(&timing::strategy::timing(), &mut runner));
+            log.push(b'\n');
         }
         save("file", index, &log)?;
         let mut line = vec![u8::try_from(index % 10).unwrap_or_default()];

@@ -3,6 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use tracefmt::Source;
 use tracefmt::scan::{Line, Scanner, Sink, scan_slice};
 
 /// What was delivered, to compare two scans.
@@ -29,4 +30,11 @@ fuzz_target!(|data: &[u8]| {
     let again = scanner.finish(&mut pieces);
     assert_eq!(again.ledger, scan.ledger);
     assert_eq!(pieces, whole);
+
+    let (trace, _) = tracefmt::read(&[Source::Bytes("fuzz".to_owned(), log.to_vec())])
+        .expect("bytes in memory are always read");
+    for run in &trace.runs {
+        assert_eq!(run.mark_starts.len(), run.calls.len() + 1);
+        assert!(run.tasks.iter().all(|task| (task.job as usize) < run.jobs.len()));
+    }
 });

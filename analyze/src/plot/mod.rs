@@ -159,7 +159,8 @@ pub fn svg(
 /// [`Theme::Auto`] is drawn light.
 ///
 /// # Errors
-/// [`AnalyzeError::Draw`] when the picture would be larger than 256 megapixels, or cannot be encoded.
+/// [`AnalyzeError::Draw`] when the picture would be larger than 256 megapixels, or cannot be
+/// encoded.
 pub fn png(
     kind: Kind,
     (run, analysis): (&Run, &Analysis),

@@ -16,9 +16,9 @@ use crate::reading;
 
 /// How busy each GPU was, three ways; every idle gap with its cause; phases; critical path.
 ///
-/// Busy by interval is the union of `GPU_START` to `GPU_END`, by hold of the lock tenures, by kernel
-/// of the stretches in which kernels ran. Idle time is by kernel; its causes sum to the span less
-/// the kernel time exactly, fill and drain included.
+/// Busy by interval is the union of `GPU_START` to `GPU_END`, by hold that of the lock tenures, by
+/// kernel that of the stretches in which kernels ran. Idle time is by kernel; its causes sum to the
+/// span less the kernel time exactly, fill and drain included.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

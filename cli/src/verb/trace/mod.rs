@@ -1,6 +1,7 @@
 //! `cuzk trace`: look at a log itself.
 
 mod cat;
+mod convert;
 
 mod lint;
 mod stat;
@@ -17,6 +18,8 @@ pub enum Trace {
     Stat(stat::Stat),
     /// Print lines of a log by kind, job, partition, worker, time; find trouble
     Cat(cat::Cat),
+    /// Turn a log into JSON Lines, Chrome JSON, Perfetto, samples, CSV or Parquet
+    Convert(convert::Convert),
     /// Anomalies of a log with their line numbers
     Lint(lint::Lint),
 }
@@ -30,6 +33,7 @@ pub fn run(verb: &Trace) -> Result<Exit, CliError> {
     match verb {
         Trace::Stat(verb) => stat::run(verb),
         Trace::Cat(verb) => cat::run(verb),
+        Trace::Convert(verb) => convert::run(verb),
         Trace::Lint(verb) => lint::run(verb),
     }
 }

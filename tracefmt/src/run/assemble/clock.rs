@@ -25,6 +25,14 @@ const OUTLIERS: usize = 20;
 /// from spoiling all later windows.
 const RECENT: usize = 4;
 
+/// No line is believed to be later than this, about the year 20,000: sums of a few such times fit.
+const LATEST_US: i64 = i64::MAX / 16;
+
+/// Microseconds of a line, kept within what can be added up.
+pub(super) fn bounded(us: u64) -> i64 {
+    i64::try_from(us).unwrap_or(LATEST_US).min(LATEST_US)
+}
+
 /// A moment as a line gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum When {

@@ -3,6 +3,7 @@
 
 use super::Place;
 use super::clock::When;
+use super::clock::bounded;
 use super::features::Sign;
 use super::life::{Life, Link, LinkKind, set};
 use crate::event::{Alloc, Event, TraceStart, What};
@@ -12,7 +13,7 @@ use crate::run::{At, Call, DeviceEvent, JobOutcome, LineRef, Outcome, Task};
 impl Life {
     pub(super) fn event(&mut self, place: Place, line: LineRef, event: &Event<'_>) {
         let us = event.t_us.unwrap_or(event.ms.saturating_mul(1000));
-        let us = i64::try_from(us).unwrap_or(i64::MAX);
+        let us = bounded(us);
         let at = At { us, line };
         if place.repaired {
             self.clock.repaired_event(us);
@@ -213,7 +214,7 @@ impl Life {
     }
 
     fn trace_start(&mut self, start: &TraceStart<'_>) {
-        let epoch = i64::try_from(start.epoch_unix_us).unwrap_or(i64::MAX);
+        let epoch = bounded(start.epoch_unix_us);
         self.clock.set_epoch(epoch, &mut self.run.marks);
         let config = &mut self.run.config;
         config.vram_bytes = Some(start.vram_total);

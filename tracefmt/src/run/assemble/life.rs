@@ -1,6 +1,6 @@
 //! One life of a daemon while its lines come in.
 
-use super::clock::{Clock, When};
+use super::clock::{Clock, When, bounded};
 use super::features::{Features, Sign};
 use super::jobs::Jobs;
 use crate::event::{Event, What};
@@ -240,7 +240,7 @@ impl Life {
     /// One of our own timing lines says whose it is and when it was written.
     fn tagged(&mut self, index: usize, tag: &Tag<'_>) {
         self.features.sign(Sign::Own);
-        let us = i64::try_from(tag.t_us).unwrap_or(i64::MAX);
+        let us = bounded(tag.t_us);
         self.run.last_us = self.run.last_us.max(us);
         self.run.marks.set_windows(index..index + 1, us, Some(us));
         self.worker_runs_on(tag.place.worker, tag.place.gpu);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::clock::Clock;
+use super::clock::{Clock, bounded};
 use super::dialect;
 use super::features::{Features, Sign};
 use crate::event::{Event, EventKind, What};
@@ -201,10 +201,9 @@ impl Life {
         }
         self.max_ms = self.max_ms.max(event.ms);
         self.ended |= kind == EventKind::TraceEnd;
-        if let What::TraceStart(start) = &event.what
-            && let Ok(us) = i64::try_from(start.epoch_unix_us)
-        {
-            self.clock.set_epoch(us, &mut MarkStore::default());
+        if let What::TraceStart(start) = &event.what {
+            self.clock
+                .set_epoch(bounded(start.epoch_unix_us), &mut MarkStore::default());
         }
         self.calls(kind, event.place.worker);
         self.stamp(event, repaired);
@@ -241,8 +240,7 @@ impl Life {
         self.before.clear();
         let us = event.t_us.unwrap_or(event.ms.saturating_mul(1000));
         let exact = event.t_us.is_some();
-        self.clock
-            .event(i64::try_from(us).unwrap_or(i64::MAX), exact, &mut none);
+        self.clock.event(bounded(us), exact, &mut none);
     }
 
     fn log(&mut self, text: &[u8], started: bool) {

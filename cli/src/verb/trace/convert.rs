@@ -1,0 +1,162 @@
+//! `cuzk trace convert`: a log in the form of another tool.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use analyze::export;
+use analyze::model::Analysis;
+use analyze::{Options, analyze};
+use clap::{Args, ValueEnum};
+use tracefmt::run::Trace;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::inputs;
+use crate::output;
+use crate::reading;
+
+/// Turn a log into the form of another tool.
+///
+/// chrome and perfetto open in the public viewer; jsonl has runs, jobs, partitions, calls and
+/// timing lines with their owners; samples is what the timing gate reads; csv and parquet are
+/// tables and need a build with `--features frames`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk trace convert --to perfetto daemon.log -o run.pftrace
+  cuzk trace convert --to chrome daemon.log > run.json
+  cuzk trace convert --to samples daemon.log -o run.samples.jsonl
+  cuzk trace convert --to parquet --table regions daemon.log -o regions.parquet")]
+pub struct Convert {
+    /// Logs to read; - is standard input
+    #[arg(required = true, value_name = "LOG")]
+    logs: Vec<String>,
+    /// The form wanted
+    #[arg(long, value_enum, value_name = "FORM")]
+    to: Form,
+    /// Which table, for csv and parquet
+    #[arg(long, value_enum, default_value_t, value_name = "TABLE")]
+    table: TableName,
+    /// Write here instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Forms that a log can be turned into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    /// JSON Lines
+    Jsonl,
+    /// Chrome's trace-event JSON
+    Chrome,
+    /// Perfetto's protobuf
+    Perfetto,
+    /// `cuzk.samples/1`, for the timing gate
+    Samples,
+    /// A table as comma-separated values
+    Csv,
+    /// A table as Parquet
+    Parquet,
+}
+
+/// Tables of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum TableName {
+    /// One row an event
+    Events,
+    /// One row a hold of a GPU
+    #[default]
+    Regions,
+    /// One row a phase
+    Phases,
+    /// One row an idle gap
+    Idle,
+}
+
+/// Reads the logs and writes them in the form wanted.
+///
+/// # Errors
+///
+/// An input that cannot be read, an output that cannot be written, or a form that this build
+/// does not have.
+pub(super) fn run(verb: &Convert) -> Result<Exit, CliError> {
+    let sources = inputs::open_all(&verb.logs)?;
+    let logs = reading::read(&sources)?;
+    let analysis = analyze(&logs.trace, &Options::default());
+    match &verb.output {
+        None => {
+            let mut result = Ok(());
+            output::to_stdout(|out| {
+                result = write(verb, &logs.trace, &analysis, out);
+                Ok(())
+            })?;
+            result?;
+        }
+        Some(path) => {
+            let failed = |source| CliError::Output {
+                path: path.clone(),
+                source,
+            };
+            let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+            write(verb, &logs.trace, &analysis, &mut file)?;
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+fn write(
+    verb: &Convert,
+    trace: &Trace,
+    analysis: &Analysis,
+    out: &mut dyn std::io::Write,
+) -> Result<(), CliError> {
+    let format = match verb.to {
+        Form::Jsonl => export::Format::JsonLines,
+        Form::Chrome => export::Format::Chrome,
+        Form::Perfetto => export::Format::Perfetto,
+        Form::Samples => export::Format::Samples,
+        Form::Csv | Form::Parquet => return table(verb, trace, analysis, out),
+    };
+    export::write(format, trace, analysis, out).map_err(unwritten)
+}
+
+fn unwritten(error: analyze::error::AnalyzeError) -> CliError {
+    match error {
+        analyze::error::AnalyzeError::Write { source, .. } => CliError::Output {
+            path: PathBuf::from("the output"),
+            source,
+        },
+        other => CliError::Internal(other.to_string()),
+    }
+}
+
+#[cfg(feature = "frames")]
+fn table(
+    verb: &Convert,
+    trace: &Trace,
+    analysis: &Analysis,
+    out: &mut dyn std::io::Write,
+) -> Result<(), CliError> {
+    use analyze::frames::{self, Table};
+    let table = match verb.table {
+        TableName::Events => Table::Events,
+        TableName::Regions => Table::Regions,
+        TableName::Phases => Table::Phases,
+        TableName::Idle => Table::Idle,
+    };
+    let format = if verb.to == Form::Csv {
+        frames::Format::Csv
+    } else {
+        frames::Format::Parquet
+    };
+    frames::write(table, (trace, analysis), format, out).map_err(unwritten)
+}
+
+/// Says that this binary cannot.
+#[cfg(not(feature = "frames"))]
+fn table(_: &Convert, _: &Trace, _: &Analysis, _: &mut dyn std::io::Write) -> Result<(), CliError> {
+    let how = "this cuzk was built without tables; build with `cargo build --release -p cli \
+               --features frames` for csv and parquet, or take --to jsonl";
+    Err(CliError::Usage(how.to_owned()))
+}

@@ -1,0 +1,74 @@
+//! The binary as a user calls it: every verb on the bundled logs, every exit code, hostile inputs.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "helpers of a test")]
+
+mod exits;
+mod hostile;
+mod verbs;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What one call gave.
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+/// A bundled example.
+fn example(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the root");
+    root.join("docs/examples")
+        .join(name)
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Writes a file into a fresh folder, which lives as long as the returned guard.
+fn file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join(name);
+    std::fs::write(&path, bytes).expect("a file");
+    (dir, path)
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuzk"));
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+fn said(output: Output) -> Said {
+    Said {
+        code: output.status.code().expect("it exits, no signal"),
+        out: String::from_utf8(output.stdout).expect("text"),
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// Calls `cuzk`.
+fn cuzk(args: &[&str]) -> Said {
+    said(command(args).output().expect("it runs"))
+}
+
+/// Calls `cuzk` with bytes on standard input.
+fn cuzk_with(args: &[&str], stdin: &[u8]) -> Said {
+    let mut command = command(args);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it runs");
+    // A program that refuses its input may close the pipe first.
+    drop(child.stdin.take().expect("piped").write_all(stdin));
+    said(child.wait_with_output().expect("it ends"))
+}
+
+/// Standard output as JSON.
+fn json(said: &Said) -> serde_json::Value {
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.out))
+}
