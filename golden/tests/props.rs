@@ -94,7 +94,8 @@ proptest! {
     fn nothing_makes_it_panic(base in anything(), cand in anything()) {
         let verdict = check(&base, &cand);
         let json = render::json(&verdict);
-        prop_assert!(json.is_ok_and(|text| serde_json::from_str::<serde_json::Value>(&text).is_ok()));
+        let parses = |text: String| serde_json::from_str::<serde_json::Value>(&text).is_ok();
+        prop_assert!(json.is_ok_and(parses));
         for text in [
             render::text(&verdict),
             render::markdown(&verdict),
@@ -163,8 +164,8 @@ proptest! {
         prop_assert!(back.is_ok());
         let options = Options::default();
         let evidence = Evidence::of(&samples('c', &cand), options.rules);
-        let (one, other) =
-            (judge(Some(&golden), &evidence, &options), judge(back.ok().as_ref(), &evidence, &options));
+        let one = judge(Some(&golden), &evidence, &options);
+        let other = judge(back.ok().as_ref(), &evidence, &options);
         prop_assert_eq!(one.outcome, other.outcome);
         for (a, b) in one.phases.iter().zip(&other.phases) {
             prop_assert!((a.ratio - b.ratio).abs() < 1e-5, "{} {}", a.ratio, b.ratio);

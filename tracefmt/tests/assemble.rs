@@ -217,7 +217,7 @@ mod tests {
 
         /// Events of one millisecond come in any order; the tasks are the same.
         #[test]
-        fn neighbours_of_one_time_may_be_swapped(swaps in prop::collection::vec(0..10_usize, 0..20)) {
+        fn neighbours_of_one_time_swap(swaps in prop::collection::vec(0..10_usize, 0..20)) {
             let mut lines: Vec<String> = (0..10)
                 .map(|n| format!("TIMELINE,5000,SYNTH_START,job-{},partition={}", n % 3, n))
                 .collect();
@@ -226,7 +226,10 @@ mod tests {
                 let mut tasks: Vec<_> = run
                     .tasks
                     .iter()
-                    .map(|t| (run.jobs[t.job as usize].id.clone(), t.partition, t.outcome, t.repeats))
+                    .map(|t| {
+                        let id = run.jobs[t.job as usize].id.clone();
+                        (id, t.partition, t.outcome, t.repeats)
+                    })
                     .collect();
                 tasks.sort();
                 tasks

@@ -36,18 +36,20 @@ fn production_files_are_one_noun_long() {
 
 #[test]
 fn lines_fit_a_screen() {
+    let mut long = Vec::new();
     for path in rust_files() {
         for (index, line) in text(&path).lines().enumerate() {
             let chars = line.chars().count();
-            let data =
-                line.contains("TIMELINE,") || line.contains("CUZK_") || line.contains("http");
-            assert!(
-                chars <= LINE_CHARS_MAX || data,
-                "{path}:{}: {chars} characters",
-                index + 1
-            );
+            let quoted = !is_production(&path) && line.contains('"');
+            let data = ["TIMELINE,", "CUZK_", "http", "=> \""]
+                .iter()
+                .any(|part| line.contains(part));
+            if chars > LINE_CHARS_MAX && !data && !quoted {
+                long.push(format!("{path}:{}: {chars} characters", index + 1));
+            }
         }
     }
+    assert!(long.is_empty(), "lines that do not fit: {long:#?}");
 }
 
 #[test]
