@@ -6,7 +6,7 @@ use crate::verb;
 
 /// Tools for people who run a Groth16 proving engine: read its log, say what happened, and why.
 #[derive(Debug, Parser)]
-#[command(name = "cuzk", version, about, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "cuzk", version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Args {
     /// What to do
     #[command(subcommand)]

@@ -1,6 +1,6 @@
 //! `cuzk compare`: two runs phase by phase.
 
-use analyze::compare::Comparison;
+use analyze::compare::{Comparison, Throughput};
 use clap::Args;
 
 use crate::error::CliError;
@@ -88,7 +88,25 @@ fn as_text(comparison: &Comparison) -> String {
         return text;
     }
     text.push_str(&phases(comparison));
+    text.push_str(&throughput(&comparison.throughput));
     text
+}
+
+/// Proofs a minute; what they cost is in the phases, but a side that failed shows only here.
+fn throughput(of: &Throughput) -> String {
+    let rate = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
+    let ratio = of
+        .ratio
+        .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
+    format!(
+        "\n{:<22} {:>12} {:>12}\n{:<22} {:>12} {:>12} {ratio:>8}\n",
+        "proofs completed",
+        of.a_proofs,
+        of.b_proofs,
+        "proofs a minute",
+        rate(of.a_per_minute),
+        rate(of.b_per_minute),
+    )
 }
 
 fn phases(comparison: &Comparison) -> String {
@@ -107,7 +125,11 @@ fn phases(comparison: &Comparison) -> String {
                 };
                 format!("{ratio:>8.3}   {low:.3} to {high:.3}{mark}")
             }
-            _ => format!("{:>8}   on one side only", "-"),
+            (Some(ratio), ..) => format!("{ratio:>8.3}   no interval: too few or too correlated"),
+            (None, ..) if row.a_n > 0 && row.b_n > 0 => {
+                format!("{:>8}   below the clock's tick", "-")
+            }
+            (None, ..) => format!("{:>8}   on one side only", "-"),
         };
         let (a, b) = (number(row.a_ms), number(row.b_ms));
         put(

@@ -24,10 +24,11 @@ Examples:
   cuzk diagnose daemon.log
   cuzk diagnose daemon.log bench.txt --html report.html
   cuzk diagnose tonight.log --baseline last-good.log
-  journalctl -u cuzk | cuzk diagnose - --format json | jq .root
+  journalctl -u cuzk | cuzk diagnose - --format json | jq '.findings[] | select(.root)'
 
-Exit codes: 0 nothing wrong; 1 an error was found; 2 unreadable input; 3 nothing failed visibly,
-but the log ends before its jobs do; 4 the baseline is not comparable.")]
+Exit codes: 0 nothing wrong; 1 an error was found, a log that breaks off in the middle of a line
+included; 2 unreadable input; 3 nothing failed visibly, but the log ends before its jobs do, or
+holds no run; 4 the baseline is not comparable.")]
 pub struct Diagnose {
     /// Logs to read; - is standard input
     #[arg(required = true, value_name = "LOG")]

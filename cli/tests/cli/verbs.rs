@@ -252,3 +252,62 @@ fn completions_and_manual_are_generated() {
     );
     assert!(dir.path().join("cuzk-trace-stat.1").exists());
 }
+
+#[test]
+fn help_says_what_the_program_is_for() {
+    let said = cuzk(&["--help"]);
+    assert!(said.out.starts_with("Tools for people"), "{}", said.out);
+}
+
+#[test]
+fn cat_says_when_it_chose_nothing() {
+    let path = example("late-free.log");
+    let none = cuzk(&["trace", "cat", "--kind", "GPU_STOP", &path]);
+    assert_eq!((none.code, none.out.as_str()), (0, ""));
+    assert!(none.err.contains("no line was chosen"), "{}", none.err);
+    let some = cuzk(&["trace", "cat", "--kind", "GPU_END", &path]);
+    assert_eq!(some.err, "");
+}
+
+#[test]
+fn compare_words_fit_what_is_there() {
+    let (well, killed) = (example("two-workers.log"), example("killed.log"));
+    let text = cuzk(&["compare", &well, &killed]).out;
+    let row = |name: &str| {
+        let found = text.lines().find(|line| line.starts_with(name));
+        found.map_or_else(String::new, str::to_owned)
+    };
+    assert!(
+        row("epilogue").ends_with("below the clock's tick"),
+        "{text}"
+    );
+    assert!(row("ntt_msm_h").contains("no interval"), "{text}");
+    assert!(!text.contains("on one side only"), "{text}");
+    let completed: Vec<String> = row("proofs completed")
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(completed[2..], ["5", "2"]);
+}
+
+#[test]
+fn diagnose_says_that_it_looked_at_the_baseline() {
+    let (killed, well) = (example("killed.log"), example("two-workers.log"));
+    let text = cuzk(&["diagnose", &killed, "--baseline", &well]).out;
+    let said = format!("Compared with {well}: no phase is clearly slower.");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&text).contains(&words(&said)), "{text}");
+    assert!(!cuzk(&["diagnose", &killed]).out.contains("Compared with"));
+}
+
+#[test]
+#[cfg(not(feature = "frames"))]
+fn a_refused_table_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("t.csv");
+    let (path, into) = (example("late-free.log"), out.to_str().unwrap());
+    let said = cuzk(&["trace", "convert", "--to", "csv", &path, "-o", into]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("--features frames"), "{}", said.err);
+    assert!(!out.exists());
+}

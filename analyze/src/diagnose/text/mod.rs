@@ -7,7 +7,7 @@ mod wrap;
 
 use std::collections::BTreeSet;
 
-use tracefmt::finding::{Confidence, Evidence, Finding, Severity};
+use tracefmt::finding::{Code, Confidence, Evidence, Finding, Severity};
 
 use super::model::{Diagnosis, RunRow};
 use super::scene::many;
@@ -56,14 +56,22 @@ pub fn render(diagnosis: &Diagnosis, analysis: &Analysis) -> String {
 }
 
 fn baseline(diagnosis: &Diagnosis, out: &mut String) {
-    if let Some(row) = diagnosis.baseline.as_ref().filter(|row| !row.comparable) {
-        let said = format!(
-            "Not compared with {}: {}.",
-            row.paths.join(", "),
-            row.differs.join("; ")
-        );
-        out.push_str(&wrap(&said, "", "  ", WIDTH));
-    }
+    let Some(row) = &diagnosis.baseline else {
+        return;
+    };
+    let paths = row.paths.join(", ");
+    let differs = row.differs.join("; ");
+    let slower = diagnosis
+        .findings
+        .iter()
+        .filter(|finding| finding.code == Code::PerfPhaseRegression)
+        .count() as u64;
+    let said = match (row.comparable, slower) {
+        (false, _) => format!("Not compared with {paths}: {differs}."),
+        (true, 0) => format!("Compared with {paths}: no phase is clearly slower."),
+        (true, n) => format!("Compared with {paths}: {} slower.", many(n, "phase")),
+    };
+    out.push_str(&wrap(&said, "", "  ", WIDTH));
 }
 
 fn roots(diagnosis: &Diagnosis, out: &mut String) {

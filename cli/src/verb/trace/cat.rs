@@ -97,6 +97,9 @@ pub(super) fn run(verb: &Cat) -> Result<Exit, CliError> {
         }
         chosen += print(verb, source, &filter)?;
     }
+    if chosen == 0 {
+        output::note("no line was chosen");
+    }
     Ok(if verb.trouble && chosen > 0 {
         Exit::Findings
     } else {

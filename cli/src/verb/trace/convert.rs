@@ -54,9 +54,9 @@ pub(super) enum Form {
     Perfetto,
     /// `cuzk.samples/1`, for the timing gate
     Samples,
-    /// A table as comma-separated values
+    /// A table as comma-separated values; needs a build with `--features frames`
     Csv,
-    /// A table as Parquet
+    /// A table as Parquet; needs a build with `--features frames`
     Parquet,
 }
 
@@ -81,6 +81,9 @@ pub(super) enum TableName {
 /// An input that cannot be read, an output that cannot be written, or a form that this build
 /// does not have.
 pub(super) fn run(verb: &Convert) -> Result<Exit, CliError> {
+    if matches!(verb.to, Form::Csv | Form::Parquet) {
+        tables_are_here()?;
+    }
     let sources = inputs::open_all(&verb.logs)?;
     let logs = reading::read(&sources)?;
     let analysis = analyze(&logs.trace, &Options::default());
@@ -153,9 +156,17 @@ fn table(
     frames::write(table, (trace, analysis), format, out).map_err(unwritten)
 }
 
-/// Says that this binary cannot.
+/// Never called: [`tables_are_here`] has refused before anything was read or created.
 #[cfg(not(feature = "frames"))]
 fn table(_: &Convert, _: &Trace, _: &Analysis, _: &mut dyn std::io::Write) -> Result<(), CliError> {
+    tables_are_here()
+}
+
+/// Refuses where this binary has no tables, before an output file is created.
+fn tables_are_here() -> Result<(), CliError> {
+    if cfg!(feature = "frames") {
+        return Ok(());
+    }
     let how = "this cuzk was built without tables; build with `cargo build --release -p cli \
                --features frames` for csv and parquet, or take --to jsonl";
     Err(CliError::Usage(how.to_owned()))
