@@ -250,7 +250,24 @@ fn completions_and_manual_are_generated() {
         cuzk(&["man", "--dir", dir.path().to_str().unwrap()]).code,
         0
     );
-    assert!(dir.path().join("cuzk-trace-stat.1").exists());
+    let cat = std::fs::read_to_string(dir.path().join("cuzk-trace-cat.1")).unwrap();
+    assert!(cat.contains(".TH cuzk-trace-cat 1"), "{cat}");
+    let examples = cat.split_once(".SH EXAMPLES\n.nf\n").unwrap().1;
+    let lines: Vec<&str> = examples.lines().collect();
+    assert_eq!(lines.last(), Some(&".fi"));
+    assert!(
+        lines.contains(&"\\&  cuzk trace cat \\-\\-match \\(aqerr=(2|712)\\(aq \\-n daemon.log"),
+        "an example stays one line: {examples}"
+    );
+}
+
+#[test]
+fn manual_pages_go_into_a_new_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let into = dir.path().join("share/man1");
+    let said = cuzk(&["man", "--dir", into.to_str().unwrap()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(into.join("cuzk.1").exists());
 }
 
 #[test]
