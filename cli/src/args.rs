@@ -17,6 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   cuzk diagnose daemon.log bench.txt          what happened, the root cause, what to do
   cuzk diagnose daemon.log --html report.html the same as one self-contained page
+  cuzk replay daemon.log --vram 24GiB         would it have passed on a larger card?
   cuzk analyze daemon.log                     where the GPU sat idle, phase by phase
   cuzk compare before.log after.log           did the last change make proofs faster?
   cuzk trace stat daemon.log.gz               what is in a log, byte for byte
@@ -30,6 +31,8 @@ Exit codes: 0 nothing wrong, 1 findings of severity error, 2 wrong usage or unre
 pub enum Verb {
     /// Read the logs of a run, good or dead, and say what happened, why, and what to do
     Diagnose(verb::diagnose::Diagnose),
+    /// Re-execute a run or a schedule against simulated device memory
+    Replay(verb::replay::Replay),
     /// How busy each GPU was, every idle gap with its cause, phases, critical path
     Analyze(verb::analyze::Analyze),
     /// Compare two runs phase by phase, with intervals

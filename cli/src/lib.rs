@@ -25,6 +25,7 @@ pub fn run(args: &Args) -> Result<Exit, CliError> {
     match &args.verb {
         Verb::Diagnose(verb) => verb::diagnose::run(verb),
         Verb::Analyze(verb) => verb::analyze::run(verb),
+        Verb::Replay(verb) => verb::replay::run(verb),
         Verb::Compare(verb) => verb::compare::run(verb),
         Verb::Trace(verb) => verb::trace::run(verb),
         Verb::Completions(verb) => verb::completions::run(verb),

@@ -73,12 +73,23 @@ fn inputs(trace: &Trace) -> Vec<InputRow> {
 fn foreign<'a>(question: &'a Question<'_>) -> impl Iterator<Item = Draft> + use<'a> {
     let trace = question.subject.trace;
     let analysis = &question.subject.analysis.findings;
-    let replay = question.replay.iter();
-    let replay = replay.map(|finding| (finding, Role::Primary));
-    let analysis = analysis.iter().map(|finding| (finding, Role::Beside));
+    let replay = super::replayed::fold(&question.replay);
+    // Replay names the one of its findings that explains the others; else each may be a cause.
+    let named = replay.iter().any(|finding| finding.root);
+    let replay = replay.into_iter().map(move |finding| {
+        let role = if finding.root || !named {
+            Role::Primary
+        } else {
+            Role::Follower
+        };
+        (finding, role)
+    });
+    let analysis = analysis
+        .iter()
+        .map(|finding| (finding.clone(), Role::Beside));
     replay
         .chain(analysis)
-        .map(|(finding, role)| adopt(trace, finding, role))
+        .map(|(finding, role)| adopt(trace, &finding, role))
 }
 
 /// Drafts by the run that they are about: the last one when they name none that there is.

@@ -14,6 +14,7 @@ mod find;
 mod lines;
 mod merge;
 mod model;
+mod replayed;
 mod scene;
 #[cfg(test)]
 mod testing;

@@ -6,6 +6,10 @@ use analyze::diagnose::{Diagnosis, Question, Reading, render};
 use analyze::model::Analysis;
 use analyze::{Options, analyze};
 use clap::Args;
+use replay::lifecycle::Given;
+use replay::log::replay_run;
+use tracefmt::finding::Finding;
+use tracefmt::run::{Run, Trace};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -64,7 +68,7 @@ pub fn run(verb: &Diagnose) -> Result<Exit, CliError> {
             trace: &logs.trace,
             analysis,
         }),
-        replay: Vec::new(),
+        replay: replayed(&logs.trace),
         lines: &lines,
     };
     let diagnosis = analyze::diagnose(&question);
@@ -78,6 +82,23 @@ pub fn run(verb: &Diagnose) -> Result<Exit, CliError> {
     Ok(Exit::of(diagnosis.exit_code()))
 }
 
+/// What replay finds in the runs whose schedule can be had.
+fn replayed(trace: &Trace) -> Vec<Finding> {
+    let given = Given::default();
+    let path_of = |run: &Run| {
+        trace
+            .inputs
+            .get(run.first.input as usize)
+            .map(|input| &input.path)
+    };
+    let replays = trace.runs.iter().filter_map(|run| {
+        let path = path_of(run)?;
+        // A driver that a recorded schedule names and nobody knows cannot be replayed.
+        replay_run(run, &given, path, None).ok().flatten()
+    });
+    replays.flat_map(|report| report.findings).collect()
+}
+
 /// The diagnosis of logs that are read and analyzed already, without a baseline.
 pub(super) fn of(logs: &Logs, analysis: &Analysis, sources: &[Source]) -> Diagnosis {
     analyze::diagnose(&Question {
@@ -86,7 +107,7 @@ pub(super) fn of(logs: &Logs, analysis: &Analysis, sources: &[Source]) -> Diagno
             analysis,
         },
         baseline: None,
-        replay: Vec::new(),
+        replay: replayed(&logs.trace),
         lines: &reading::again(sources),
     })
 }

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod completions;
 pub mod diagnose;
 pub mod man;
+pub mod replay;
 mod report;
 pub mod trace;
 mod words;

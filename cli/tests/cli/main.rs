@@ -4,6 +4,7 @@
 
 mod exits;
 mod hostile;
+mod replay;
 mod verbs;
 
 use std::io::Write;

@@ -13,7 +13,7 @@ use crate::run::{Options, Peak, Record};
 use crate::vram::Profile;
 
 pub use apply::Changed;
-pub use parse::BadChange;
+pub use parse::{BadChange, bytes};
 
 /// Where a buffer is freed instead.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -63,7 +63,7 @@ fn free_at(text: &str) -> Option<FreeAt> {
 }
 
 /// Bytes from `24GiB`, `512MiB`, `4KiB` or a plain number.
-fn bytes(text: &str) -> Option<u64> {
+pub fn bytes(text: &str) -> Option<u64> {
     for (suffix, unit) in [
         ("GiB", 1 << 30),
         ("MiB", 1 << 20),

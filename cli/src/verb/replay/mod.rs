@@ -1,0 +1,232 @@
+//! `cuzk replay`: re-execute a run or a schedule against simulated device memory.
+
+mod source;
+mod text;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use clap::Args;
+use replay::change::{Change, describe, run_all};
+use replay::explore::{Exploration, explore};
+use replay::report::{Explored, Report, Request};
+use replay::vram::Profile;
+use serde_json::json;
+use tracefmt::finding::{Code, Severity};
+use tracefmt::ops::{Schedule, Truth};
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::{self, Format};
+
+use source::Of;
+
+/// Re-execute the schedule of a run against simulated device memory, and say what failed and why.
+///
+/// The input is a log (its recorded memory events, or for an old log the allocations that the
+/// engine's version makes, in the order that the log shows) or a schedule, `cuzk.ops/1`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk replay daemon.log
+  cuzk replay daemon.log --vram 24GiB
+  cuzk replay daemon.log --what-if free:d_bc=before:unlock --what-if workers=1
+  cuzk replay daemon.log --shrink vram.oom -o small.jsonl && cuzk replay small.jsonl
+  cuzk replay small.jsonl --explore
+
+Changes for --what-if: free:BUF=after:last-use, free:BUF=after:LAUNCH, free:BUF=before:unlock,
+workers=1, vram=SIZE, baseline=SIZE, driver=NAME, margin=SIZE, sync=every-partition,
+sync=every-allocation, trim=every-partition; several joined by commas are one change.
+
+Exits with 1 when a finding of severity error was made.")]
+pub struct Replay {
+    /// A log, or a schedule of ops; - is standard input
+    #[arg(value_name = "LOG|OPS")]
+    input: String,
+    /// Which daemon run of a log
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    run: usize,
+    /// Memory of each card, such as 16GiB
+    #[arg(long, value_name = "SIZE")]
+    vram: Option<String>,
+    /// Memory in use by others, such as 1609MiB
+    #[arg(long, value_name = "SIZE")]
+    baseline: Option<String>,
+    /// Lifecycle profile for a log without memory events: phase8, phase9-v1, head, ...
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Driver profile: h200-580 or strict
+    #[arg(long, value_name = "NAME")]
+    driver: Option<String>,
+    /// Run the same schedule under a changed rule; may be repeated
+    #[arg(long, value_name = "CHANGE")]
+    what_if: Vec<String>,
+    /// Try all orders that locks, barriers, streams and events allow
+    #[arg(long)]
+    explore: bool,
+    /// Where exploration stops
+    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    states_max: u64,
+    /// Leave the core of the schedule that still shows a finding of this code
+    #[arg(long, value_name = "CODE")]
+    shrink: Option<String>,
+    /// Write the schedule (shrunk, if asked) as cuzk.ops/1
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Look for the smallest card on which no allocation fails
+    #[arg(long)]
+    min_vram: bool,
+    /// Text or JSON
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Replays and prints.
+///
+/// # Errors
+///
+/// An input that cannot be read or that holds no schedule, a size, change, code or profile that
+/// is none, an output that cannot be written.
+pub fn run(verb: &Replay) -> Result<Exit, CliError> {
+    let mut of = source::schedule(verb)?;
+    let driver = driver(verb, &of.schedule)?;
+    if verb.vram.is_some() || verb.baseline.is_some() || verb.driver.is_some() {
+        forget_answers(&mut of.schedule);
+    }
+    if let Some(code) = &verb.shrink {
+        of.schedule = shrunk(code, &of.schedule, driver)?;
+    }
+    if let Some(path) = &verb.output {
+        write(path, &of.schedule)?;
+    }
+    let mut report = report(verb, &of, driver)?;
+    let explored = verb
+        .explore
+        .then(|| explore(&of.schedule, driver, verb.states_max));
+    report.explored = explored.as_ref().map(|found| Explored {
+        states: found.states,
+        complete: found.complete,
+    });
+    let verdicts = what_ifs(verb, &of.schedule, driver)?;
+    match verb.format {
+        Format::Text => {
+            output::text(&text::render(&of, &report, explored.as_ref(), &verdicts))?;
+        }
+        Format::Json => output::json(&as_json(&report, explored.as_ref(), &verdicts)?)?,
+    }
+    let errors = report
+        .findings
+        .iter()
+        .any(|finding| finding.severity == Severity::Error);
+    let failing = explored.is_some_and(|found| found.failing.or(found.stuck).is_some());
+    Ok(if errors || failing {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    })
+}
+
+/// Nobody recorded what another card or driver answers.
+fn forget_answers(schedule: &mut Schedule) {
+    for step in &mut schedule.steps {
+        step.truth = Truth::default();
+    }
+}
+
+/// One changed rule and what came of it.
+struct WhatIf {
+    change: String,
+    passes: bool,
+    peak_bytes: u64,
+    failed: usize,
+}
+
+fn driver(verb: &Replay, schedule: &Schedule) -> Result<Profile, CliError> {
+    let name = verb.driver.as_deref().unwrap_or(&schedule.header.driver);
+    Profile::named(name).map_err(|error| CliError::Usage(error.to_string()))
+}
+
+fn shrunk(code: &str, schedule: &Schedule, driver: Profile) -> Result<Schedule, CliError> {
+    let code: Code = code
+        .parse()
+        .map_err(|error| CliError::Usage(format!("--shrink: {error}")))?;
+    replay::shrink::shrink(schedule, code, driver).ok_or_else(|| {
+        let hint = "replay it without --shrink to see what it shows";
+        CliError::Usage(format!(
+            "--shrink: the schedule shows no finding {code}; {hint}"
+        ))
+    })
+}
+
+fn write(path: &std::path::Path, schedule: &Schedule) -> Result<(), CliError> {
+    let failed = |source| CliError::Output {
+        path: path.to_owned(),
+        source,
+    };
+    let file = BufWriter::new(File::create(path).map_err(failed)?);
+    schedule.write(file).map_err(failed)?;
+    output::note(&format!(
+        "wrote {} ({} ops)",
+        path.display(),
+        schedule.steps.len()
+    ));
+    Ok(())
+}
+
+fn report(verb: &Replay, of: &Of, driver: Profile) -> Result<Report, CliError> {
+    let request = Request {
+        path: &verb.input,
+        source: of.source,
+        lifecycle: of.profile,
+        driver: Some(driver),
+        min_vram: verb.min_vram,
+    };
+    replay::report::replay(&of.schedule, &request)
+        .map_err(|error| CliError::Usage(error.to_string()))
+}
+
+fn what_ifs(verb: &Replay, schedule: &Schedule, driver: Profile) -> Result<Vec<WhatIf>, CliError> {
+    let one = |text: &String| {
+        let changes: Result<Vec<Change>, _> = text.split(',').map(str::parse).collect();
+        let changes = changes.map_err(|error: replay::change::BadChange| {
+            CliError::Usage(format!("--what-if {text}: {error}"))
+        })?;
+        let verdict = run_all(&changes, schedule, driver);
+        Ok(WhatIf {
+            change: describe(&changes),
+            passes: verdict.passes,
+            peak_bytes: verdict.peak.bytes,
+            failed: verdict.failed.len(),
+        })
+    };
+    verb.what_if.iter().map(one).collect()
+}
+
+fn as_json(
+    report: &Report,
+    explored: Option<&Exploration>,
+    verdicts: &[WhatIf],
+) -> Result<serde_json::Value, CliError> {
+    let made = serde_json::to_value(report);
+    let mut value = made.map_err(|error| CliError::Internal(error.to_string()))?;
+    if let Some(object) = value.as_object_mut() {
+        let list: Vec<serde_json::Value> = verdicts
+            .iter()
+            .map(|one| {
+                json!({
+                    "change": one.change,
+                    "passes": one.passes,
+                    "peak_bytes": one.peak_bytes,
+                    "failed_allocations": one.failed,
+                })
+            })
+            .collect();
+        object.insert("what_if".to_owned(), json!(list));
+        if let Some(found) = explored {
+            object.insert("failing_order".to_owned(), json!(found.failing));
+            object.insert("stuck_order".to_owned(), json!(found.stuck));
+        }
+    }
+    Ok(value)
+}
