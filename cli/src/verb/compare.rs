@@ -9,8 +9,9 @@ use crate::inputs;
 use crate::output::{self, Format, put};
 use crate::reading;
 
-/// Compare two runs phase by phase: the ratio B over A with an interval, and the two
-/// configurations side by side.
+/// Compare two runs phase by phase, with intervals.
+///
+/// Shown are the ratio B over A of each phase and the two configurations side by side.
 ///
 /// Runs of another shape (kind of proof, partitions, domain, GPUs) are refused, with what differs.
 /// Intervals of single runs say how far the partitions of these two runs differ; whether a change

@@ -15,9 +15,10 @@ use crate::inputs::{self, Source};
 use crate::output::{self, Format};
 use crate::reading;
 
-/// Print lines of a log with their original bytes, chosen by what they say. Timing lines of old
-/// engines say nothing of their owner; with --job, --partition or --worker those that belong to
-/// the chosen partitions are printed too.
+/// Print lines of a log by kind, job, partition, worker, time; find trouble.
+///
+/// The lines keep their original bytes. Timing lines of old engines say nothing of their owner;
+/// with --job, --partition or --worker those that belong to the chosen partitions are printed too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

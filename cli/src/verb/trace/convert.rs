@@ -16,7 +16,7 @@ use crate::inputs;
 use crate::output;
 use crate::reading;
 
-/// Turn a log into the form of another tool.
+/// Turn a log into JSON Lines, Chrome JSON, Perfetto, samples, CSV or Parquet.
 ///
 /// chrome and perfetto open in the public viewer; jsonl has runs, jobs, partitions, calls and
 /// timing lines with their owners; samples is what the timing gate reads; csv and parquet are

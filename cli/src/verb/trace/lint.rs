@@ -11,8 +11,10 @@ use crate::inputs;
 use crate::output::{self, Format, put};
 use crate::reading;
 
-/// Anomalies of a log with their line numbers: lost fragments, cut lines, duplicates, open spans,
-/// events that this version does not know, times that step back.
+/// Anomalies of a log with their line numbers.
+///
+/// Lost fragments, cut lines, duplicates, open spans, events that this version does not know,
+/// times that step back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -13,14 +13,14 @@ use crate::exit::Exit;
 
 /// The verbs below `cuzk trace`.
 #[derive(Debug, Subcommand)]
+#[expect(
+    missing_docs,
+    reason = "words here would hide the help of the arguments' type"
+)]
 pub enum Trace {
-    /// What is in a log: every byte in exactly one class, events by kind, dialect, runs
     Stat(stat::Stat),
-    /// Print lines of a log by kind, job, partition, worker, time; find trouble
     Cat(cat::Cat),
-    /// Turn a log into JSON Lines, Chrome JSON, Perfetto, samples, CSV or Parquet
     Convert(convert::Convert),
-    /// Anomalies of a log with their line numbers
     Lint(lint::Lint),
 }
 

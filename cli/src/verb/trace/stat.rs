@@ -11,8 +11,10 @@ use crate::inputs::{self, Source};
 use crate::output::{self, Format, put};
 use crate::reading;
 
-/// What is in a log: every byte in exactly one class, events and timing lines by kind, lines
-/// repaired and lost, the daemon runs, and which version of the engine wrote it.
+/// What is in a log: every byte in exactly one class, events by kind, dialect, runs.
+///
+/// Also which lines were put together again and which were lost, and which version of the engine
+/// wrote the log, with the reason for believing so.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
