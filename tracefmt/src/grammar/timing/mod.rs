@@ -1,5 +1,9 @@
 //! `CUZK_TIMING` and `CUZK_NTT_H` lines, with and without the tag of our own writer.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::FinderRev;
+
 use super::{number, text};
 use crate::event::Place;
 use crate::timing::{Tag, Timing, TimingWhat};
@@ -24,6 +28,9 @@ fn other(body: &[u8]) -> TimingWhat<'_> {
     }
 }
 
+/// Where a tag begins.
+static TAG: LazyLock<FinderRev<'static>> = LazyLock::new(|| FinderRev::new(" job="));
+
 /// Cuts the tag off the end. Job ids of our writer hold no blank, so the last ` job=` begins it.
 fn split_tag(body: &[u8]) -> (&[u8], Option<Tag<'_>>) {
     let whole = (body, None);
@@ -31,7 +38,7 @@ fn split_tag(body: &[u8]) -> (&[u8], Option<Tag<'_>>) {
     if memchr::memchr(b'j', body).is_none() {
         return whole;
     }
-    let Some(at) = memchr::memmem::rfind(body, b" job=") else {
+    let Some(at) = TAG.rfind(body) else {
         return whole;
     };
     let Some((head, tail)) = body.split_at_checked(at) else {
