@@ -3,6 +3,9 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::{Builder, Input, Part, Place, Trace};
 use crate::grammar;
@@ -194,7 +197,8 @@ impl Sink for Typist {
 }
 
 /// Log lines of other programs are counted, not typed: most of a big log is theirs.
-fn is_ours(text: &[u8]) -> bool {
-    memchr::memmem::find(text, b"cuzk").is_some()
-        || memchr::memmem::find(text, b"bellperson").is_some()
+pub(super) fn is_ours(text: &[u8]) -> bool {
+    static CUZK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("cuzk"));
+    static BELLPERSON: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("bellperson"));
+    CUZK.find(text).is_some() || BELLPERSON.find(text).is_some()
 }

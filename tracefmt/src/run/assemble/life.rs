@@ -3,12 +3,10 @@
 use super::clock::{Clock, When, bounded};
 use super::features::{Features, Sign};
 use super::jobs::Jobs;
-use crate::event::{Event, What};
+use super::rebirth::{Fall, Offsets};
+use crate::event::Event;
 use crate::run::{At, Call, LineRef, MarkKind, Run, Task};
 use crate::timing::{Tag, Timing, TimingWhat};
-
-/// Offsets that fall back by more than this are not late prints.
-const REBIRTH_MS: u64 = 10_000;
 
 /// Worker numbers beyond this are not believed.
 const WORKERS_MAX: usize = 4096;
@@ -58,9 +56,7 @@ pub(super) struct Life {
     pub(super) trouble_times: Vec<When>,
     /// Troubles whose owner a later line may name.
     pub(super) nameless: Vec<usize>,
-    max_ms: u64,
-    /// Offsets fell back far without a restart: the lines are not in the order of time.
-    unordered: bool,
+    pub(super) offsets: Offsets,
 }
 
 impl Life {
@@ -78,8 +74,7 @@ impl Life {
             links: Vec::new(),
             trouble_times: Vec::new(),
             nameless: Vec::new(),
-            max_ms: 0,
-            unordered: false,
+            offsets: Offsets::default(),
         }
     }
 
@@ -100,26 +95,18 @@ impl Life {
             || !self.run.troubles.is_empty()
     }
 
-    /// Whether an event can only be the first of another daemon, although no line says that one
-    /// started: offsets have been rising, now one falls back to less than half, and it begins
-    /// something that is new here or was begun before.
-    pub(super) fn is_reborn(&self, event: &Event<'_>) -> bool {
-        let begins = matches!(event.what, What::SynthStart { .. } | What::JobSubmit { .. });
-        let back = event.ms.saturating_add(REBIRTH_MS) < self.max_ms;
-        if !begins || !back || event.ms.saturating_mul(2) >= self.max_ms || self.unordered {
-            return false;
-        }
-        let Some(job) = self.jobs.find(&event.job) else {
-            return true;
-        };
-        let task = self.task(job, event.place.partition);
-        let task = task.and_then(|task| self.run.tasks.get(task as usize));
-        task.is_some_and(|task| task.synth_start.is_some())
+    /// Whether an event is the first of another daemon, by its offset.
+    pub(super) fn fall(&self, event: &Event<'_>) -> Fall {
+        self.offsets.fall(event, || {
+            let job = self.jobs.find(&event.job)?;
+            let task = self.task(job, event.place.partition);
+            let task = task.and_then(|task| self.run.tasks.get(task as usize));
+            Some(task.is_some_and(|task| task.synth_start.is_some()))
+        })
     }
 
     pub(super) fn saw_offset(&mut self, event: &Event<'_>, us: i64) {
-        self.unordered |= event.ms.saturating_add(REBIRTH_MS) < self.max_ms;
-        self.max_ms = self.max_ms.max(event.ms);
+        self.offsets.saw(event);
         self.run.last_us = self.run.last_us.max(us);
     }
 

@@ -21,12 +21,14 @@ mod jobs;
 mod life;
 mod logs;
 mod outcome;
+mod rebirth;
 mod stat;
 mod troubles;
 
 pub(crate) use features::Features;
 use life::Life;
 pub(crate) use life::{Link, LinkKind};
+use rebirth::Fall;
 pub use stat::{Stat, StatRun, StatSink};
 
 /// Where a record stands, and how whole its line is.
@@ -79,6 +81,8 @@ pub struct Builder {
     benches: bench::Benches,
     last_line: u32,
     last_fragment: u32,
+    /// An event that may be the first of another daemon, until the next line is known.
+    held: Option<(Place, Event<'static>)>,
 }
 
 impl Builder {
@@ -91,11 +95,15 @@ impl Builder {
             benches: bench::Benches::default(),
             last_line: 0,
             last_fragment: 0,
+            held: None,
         }
     }
 
     /// Takes one record.
     pub fn feed(&mut self, place: Place, record: &Record<'_>) {
+        if self.held.is_some() {
+            self.settle(Some(record));
+        }
         self.last_line = self.last_line.max(place.line);
         let at = LineRef {
             input: self.input,
@@ -121,12 +129,14 @@ impl Builder {
 
     /// A fragment of a torn or cut line.
     pub fn fragment(&mut self, line: u32) {
+        self.settle(None);
         self.last_line = self.last_line.max(line);
         self.last_fragment = line;
     }
 
     /// Ends the input. `lines` is its number of lines, `cut` says that the last one is not whole.
     pub fn finish(mut self, lines: u32, cut: bool) -> Part {
+        self.settle(None);
         self.last_line = self.last_line.max(lines);
         let last = self.here();
         if self.life.has_content() {
@@ -154,9 +164,34 @@ impl Builder {
 
     fn event(&mut self, place: Place, at: LineRef, event: &Event<'_>) {
         let own = matches!(event.what, What::TraceStart(_));
-        if (own && self.life.has_events()) || self.life.is_reborn(event) {
+        let fall = self.life.fall(event);
+        if (own && self.life.has_events()) || fall == Fall::Reborn {
             self.restart(at);
+        } else if fall == Fall::AsNext {
+            self.held = rebirth::held(event).map(|event| (place, event));
+            return;
         }
+        self.take(place, at, event);
+    }
+
+    /// Decides about the event that waits: only one that goes on at later offsets says that the
+    /// daemon before it lives.
+    fn settle(&mut self, next: Option<&Record<'_>>) {
+        let Some((place, event)) = self.held.take() else {
+            return;
+        };
+        let at = LineRef {
+            input: self.input,
+            line: place.line,
+        };
+        match next {
+            Some(Record::Event(next)) if !self.life.offsets.is_low(next) => {}
+            _ => self.restart(at),
+        }
+        self.take(place, at, &event);
+    }
+
+    fn take(&mut self, place: Place, at: LineRef, event: &Event<'_>) {
         if place.repaired {
             self.life.run.torn.repaired.push(at);
         }

@@ -1,23 +1,26 @@
 //! What is in a log, without putting it together: the ledger, events and timing lines by kind,
-//! where daemon runs begin and end, dialect and epoch. One pass, memory independent of the size
-//! of the input. Which timing line belongs to which partition is not asked here.
+//! where daemon runs begin and end, dialect and epoch. One pass; of the input only a
+//! number a job is kept. Which timing line belongs to which partition is not asked here.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::clock::{Clock, bounded};
 use super::dialect;
 use super::features::{Features, Sign};
+use super::rebirth::{self, Fall, Offsets};
 use crate::event::{Event, EventKind, What};
 use crate::grammar;
 use crate::run::{Dialect, MarkKind, MarkStore};
 use crate::scan::{Class, Classes, Line, Scan, Sink};
 use crate::timing::TimingWhat;
 
-/// Offsets that fall back by more than this are not late prints.
-const REBIRTH_MS: u64 = 10_000;
-
 /// First words of a daemon's log, and how far into its line they can begin.
-const BIRTH: &[u8] = b"cuzk-daemon starting";
+static BIRTH: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("cuzk-daemon starting"));
 const BIRTH_COLUMN_MAX: usize = 160;
 
 /// One daemon run of an input.
@@ -67,6 +70,9 @@ pub struct StatSink {
     phases: BTreeMap<String, u64>,
     life: Life,
     done: Vec<StatRun>,
+    /// An event that may be the first of another daemon, until the next line is known, with its
+    /// line and whether that was repaired.
+    held: Option<(u64, bool, Event<'static>)>,
 }
 
 /// The run at hand.
@@ -79,8 +85,35 @@ struct Life {
     before: Vec<u8>,
     /// Workers in a prove call.
     open: Vec<u32>,
-    max_ms: u64,
+    offsets: Offsets,
+    begun: Begun,
     ended: bool,
+}
+
+/// Which partitions were begun: a bit for each of 63 and one for the whole proof, by job; 16 bytes
+/// a job.
+#[derive(Debug, Default)]
+struct Begun {
+    jobs: FxHashMap<u64, u64>,
+}
+
+impl Begun {
+    fn bit(event: &Event<'_>) -> u64 {
+        1 << event.place.partition.map_or(0, |number| 1 + number % 63)
+    }
+
+    /// Whether the partition of an event was begun; none if its job is new.
+    fn knows(&self, event: &Event<'_>) -> Option<bool> {
+        let begun = self.jobs.get(&FxBuildHasher.hash_one(&event.job))?;
+        Some(begun & Self::bit(event) > 0)
+    }
+
+    fn saw(&mut self, event: &Event<'_>) {
+        let synthesis = matches!(event.what, What::SynthStart { .. });
+        let bit = if synthesis { Self::bit(event) } else { 0 };
+        let job = FxBuildHasher.hash_one(&event.job);
+        *self.jobs.entry(job).or_default() |= bit;
+    }
 }
 
 impl StatSink {
@@ -97,6 +130,7 @@ impl StatSink {
 
     /// Ends the input.
     pub fn finish(mut self, scan: Scan) -> Stat {
+        self.settle(None);
         let lines = scan.ledger.lines();
         if self.life.features.all_events() > 0
             || self.life.features.all_timings() > 0
@@ -152,10 +186,30 @@ impl StatSink {
             Some(count) => *count += 1,
             None => *self.others.entry(event.name().to_owned()).or_default() += 1,
         }
-        if self.life.is_reborn(event) {
+        if self.held.is_some() {
+            self.settle(Some(event));
+        }
+        let start = matches!(event.what, What::TraceStart(_));
+        let fall = self.life.fall(event);
+        if (start && self.life.features.all_events() > 0) || fall == Fall::Reborn {
             self.end_run(line.number.saturating_sub(1), false);
+        } else if fall == Fall::AsNext {
+            let held = rebirth::held(event);
+            self.held = held.map(|event| (line.number, line.repaired, event));
+            return;
         }
         self.life.event(event, line.repaired);
+    }
+
+    /// Decides about the event that waits, as the builder of runs does.
+    fn settle(&mut self, next: Option<&Event<'_>>) {
+        let Some((line, repaired, event)) = self.held.take() else {
+            return;
+        };
+        if next.is_none_or(|next| self.life.offsets.is_low(next)) {
+            self.end_run(line.saturating_sub(1), false);
+        }
+        self.life.event(&event, repaired);
     }
 
     fn timing(&mut self, line: &Line<'_>) {
@@ -172,7 +226,7 @@ impl StatSink {
 
     fn log(&mut self, line: &Line<'_>) {
         let head = line.text.get(..BIRTH_COLUMN_MAX).unwrap_or(line.text);
-        let started = memchr::memmem::find(head, BIRTH).is_some();
+        let started = BIRTH.find(head).is_some();
         if started && (self.life.features.all_events() > 0 || self.life.features.all_timings() > 0)
         {
             self.end_run(line.number.saturating_sub(1), false);
@@ -185,12 +239,8 @@ impl StatSink {
 }
 
 impl Life {
-    /// Whether an event can only be the first of another daemon.
-    fn is_reborn(&self, event: &Event<'_>) -> bool {
-        let start = matches!(event.what, What::TraceStart(_));
-        let begins = matches!(event.what, What::SynthStart { .. } | What::JobSubmit { .. });
-        start && self.features.all_events() > 0
-            || begins && event.ms.saturating_add(REBIRTH_MS) < self.max_ms
+    fn fall(&self, event: &Event<'_>) -> Fall {
+        self.offsets.fall(event, || self.begun.knows(event))
     }
 
     fn event(&mut self, event: &Event<'_>, repaired: bool) {
@@ -199,7 +249,10 @@ impl Life {
         if matches!(kind, EventKind::SynthStart) && event.place.partition.is_some() {
             self.features.sign(Sign::Partitions);
         }
-        self.max_ms = self.max_ms.max(event.ms);
+        self.offsets.saw(event);
+        if rebirth::begins(event) {
+            self.begun.saw(event);
+        }
         self.ended |= kind == EventKind::TraceEnd;
         if let What::TraceStart(start) = &event.what {
             self.clock
@@ -283,6 +336,9 @@ impl Sink for StatSink {
 
     #[inline]
     fn line(&mut self, line: &Line<'_>) {
+        if self.held.is_some() && line.class != Class::Timeline && !is_foreign_log(line) {
+            self.settle(None);
+        }
         match line.class {
             Class::Timeline => {
                 if let Some(event) = grammar::parse_event(line.text) {
@@ -295,6 +351,11 @@ impl Sink for StatSink {
             _ => self.life.open.clear(),
         }
     }
+}
+
+/// A log line of another program, which the builder of runs does not see.
+fn is_foreign_log(line: &Line<'_>) -> bool {
+    line.class == Class::Tracing && !crate::run::read::is_ours(line.text)
 }
 
 #[cfg(test)]
