@@ -4,18 +4,18 @@
 #   bench/stat_speed.sh [DIRECTORY] [ROUNDS]
 #
 # Makes two logs in DIRECTORY (1 GiB with 5 % of its lines ours, half a GiB of events alone), times
-# the scan, the scan with every event typed, grep and, where it is installed, ripgrep in turn, and
-# prints medians, peak memory and ratios to grep. Set STAT to time another command on the logs, as
-# STAT="target/release/cuzk trace stat".
+# the scan alone, the scan with every event typed (examples/stat_log), the command line's
+# `trace stat`, grep and, where it is installed, ripgrep in turn, and prints medians, peak memory
+# and ratios to grep.
 set -eu
 cd "$(dirname "$0")/.."
 directory=${1:-target/bench}
 rounds=${2:-11}
 mkdir -p "$directory"
 
-cargo build --quiet --release -p tracefmt --examples
+cargo build --quiet --release -p tracefmt -p cli --examples --bins
 examples=target/release/examples
-stat=${STAT:-$examples/stat_log}
+cuzk=target/release/cuzk
 pattern='^(TIMELINE|CUZK_TIMING)'
 
 mixed=$directory/mixed.log
@@ -28,7 +28,8 @@ for log in "$mixed" "$events"; do
     echo "$(basename "$log"): $(wc -c <"$log") bytes, $lines lines"
     set -- "grep=grep -cE '$pattern' $log" \
         "scan=$examples/scan_log $log" \
-        "stat=$stat $log"
+        "typed=$examples/stat_log $log" \
+        "trace-stat=$cuzk trace stat $log"
     if command -v rg >/dev/null; then
         set -- "$@" "ripgrep=rg -c '$pattern' $log"
     fi

@@ -1,6 +1,6 @@
-//! What `trace stat` reads: the whole ledger, and every event and timing line typed and counted.
+//! The reading below `trace stat`: the whole ledger, and every event and timing line typed.
 //!
-//! `stat_log PATH`; the benchmark scripts time it until they can time the command itself.
+//! `stat_log PATH`; the benchmark scripts time it beside the command itself.
 
 use std::fs::File;
 use std::io::{self, Write};
