@@ -28,20 +28,18 @@ Exit codes: 0 nothing wrong, 1 findings of severity error, 2 wrong usage or unre
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
+#[expect(
+    missing_docs,
+    reason = "words here would hide the help of the arguments' type"
+)]
 pub enum Verb {
-    /// Read the logs of a run, good or dead, and say what happened, why, and what to do
     Diagnose(verb::diagnose::Diagnose),
-    /// Re-execute a run or a schedule against simulated device memory
     Replay(verb::replay::Replay),
-    /// How busy each GPU was, every idle gap with its cause, phases, critical path
     Analyze(verb::analyze::Analyze),
-    /// Compare two runs phase by phase, with intervals
     Compare(verb::compare::Compare),
     /// Look at a log itself: what is in it, its events, its anomalies
     #[command(subcommand)]
     Trace(verb::trace::Trace),
-    /// Print a completion script for a shell
     Completions(verb::completions::Completions),
-    /// Print the manual page
     Man(verb::man::Man),
 }

@@ -22,7 +22,7 @@ use crate::output::{self, Format};
 
 use source::Of;
 
-/// Re-execute the schedule of a run against simulated device memory, and say what failed and why.
+/// Re-execute the schedule of a run against simulated device memory; say what fails and why.
 ///
 /// The input is a log (its recorded memory events, or for an old log the allocations that the
 /// engine's version makes, in the order that the log shows) or a schedule, `cuzk.ops/1`.
