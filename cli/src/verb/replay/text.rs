@@ -19,7 +19,7 @@ pub(super) fn render(
     let verdict = if report.failed_allocations == 0 {
         "PASSES: no allocation fails".to_owned()
     } else {
-        format!("FAILS: {} allocations fail", report.failed_allocations)
+        format!("FAILS: {}", failing(report.failed_allocations))
     };
     put(&mut text, format_args!("{verdict}\n\n"));
     let source = report.profile.as_ref().map_or_else(
@@ -141,6 +141,13 @@ fn one(finding: &Finding) -> String {
     text
 }
 
+fn failing(allocations: u64) -> String {
+    match allocations {
+        1 => "1 allocation fails".to_owned(),
+        n => format!("{n} allocations fail"),
+    }
+}
+
 fn changed(verdicts: &[WhatIf]) -> String {
     let mut text = String::new();
     if !verdicts.is_empty() {
@@ -150,7 +157,7 @@ fn changed(verdicts: &[WhatIf]) -> String {
         let verdict = if one.passes {
             "passes".to_owned()
         } else {
-            format!("{} allocations fail", one.failed)
+            failing(one.failed as u64)
         };
         let (change, peak) = (&one.change, mib(one.peak_bytes));
         put(
