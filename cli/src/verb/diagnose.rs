@@ -6,16 +6,14 @@ use analyze::diagnose::{Diagnosis, Question, Reading, render};
 use analyze::model::Analysis;
 use analyze::{Options, analyze};
 use clap::Args;
-use replay::lifecycle::Given;
-use replay::log::replay_run;
-use tracefmt::finding::Finding;
-use tracefmt::run::{Run, Trace};
 
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::inputs::{self, Source};
 use crate::output::{self, Format};
 use crate::reading::{self, Logs};
+
+use super::replayed;
 
 /// Read the logs of a run, good or dead, and say what happened, why, and what to do.
 ///
@@ -27,6 +25,7 @@ use crate::reading::{self, Logs};
 Examples:
   cuzk diagnose daemon.log
   cuzk diagnose daemon.log bench.txt --html report.html
+  cuzk diagnose daemon.log --repro-dir repro && cuzk replay repro/run0-vram.late_free.jsonl
   cuzk diagnose tonight.log --baseline last-good.log
   journalctl -u cuzk | cuzk diagnose - --format json | jq '.findings[] | select(.root)'
 
@@ -40,6 +39,9 @@ pub struct Diagnose {
     /// A good run to compare phases with
     #[arg(long, value_name = "LOG")]
     baseline: Vec<String>,
+    /// Write the minimal schedules that show what replay found into this folder
+    #[arg(long, value_name = "DIR")]
+    repro_dir: Option<PathBuf>,
     /// Write one self-contained HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -68,7 +70,7 @@ pub fn run(verb: &Diagnose) -> Result<Exit, CliError> {
             trace: &logs.trace,
             analysis,
         }),
-        replay: replayed(&logs.trace),
+        replay: replayed::findings(&logs.trace, verb.repro_dir.as_deref())?,
         lines: &lines,
     };
     let diagnosis = analyze::diagnose(&question);
@@ -82,34 +84,25 @@ pub fn run(verb: &Diagnose) -> Result<Exit, CliError> {
     Ok(Exit::of(diagnosis.exit_code()))
 }
 
-/// What replay finds in the runs whose schedule can be had.
-fn replayed(trace: &Trace) -> Vec<Finding> {
-    let given = Given::default();
-    let path_of = |run: &Run| {
-        trace
-            .inputs
-            .get(run.first.input as usize)
-            .map(|input| &input.path)
-    };
-    let replays = trace.runs.iter().filter_map(|run| {
-        let path = path_of(run)?;
-        // A driver that a recorded schedule names and nobody knows cannot be replayed.
-        replay_run(run, &given, path, None).ok().flatten()
-    });
-    replays.flat_map(|report| report.findings).collect()
-}
-
 /// The diagnosis of logs that are read and analyzed already, without a baseline.
-pub(super) fn of(logs: &Logs, analysis: &Analysis, sources: &[Source]) -> Diagnosis {
-    analyze::diagnose(&Question {
+///
+/// # Errors
+///
+/// None that a diagnosis without schedules to write can have.
+pub(super) fn of(
+    logs: &Logs,
+    analysis: &Analysis,
+    sources: &[Source],
+) -> Result<Diagnosis, CliError> {
+    Ok(analyze::diagnose(&Question {
         subject: Reading {
             trace: &logs.trace,
             analysis,
         },
         baseline: None,
-        replay: replayed(&logs.trace),
+        replay: replayed::findings(&logs.trace, None)?,
         lines: &reading::again(sources),
-    })
+    }))
 }
 
 fn read_baseline(names: &[String]) -> Result<Option<(Logs, Analysis)>, CliError> {

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod diagnose;
 pub mod man;
 pub mod replay;
+mod replayed;
 mod report;
 pub mod trace;
 mod words;

@@ -112,3 +112,35 @@ fn diagnose_names_the_late_free_with_its_numbers() {
         assert!(words.contains(number), "{number} is missing in {words}");
     }
 }
+
+#[test]
+fn the_reproduce_line_shows_the_same_finding() {
+    let dir = tempfile::tempdir().unwrap();
+    let repro = dir.path().to_str().unwrap();
+    let args = [
+        "diagnose",
+        &example("late-free.log"),
+        "--repro-dir",
+        repro,
+        "--format",
+        "json",
+    ];
+    let diagnosis = json(&cuzk(&args));
+    let findings = diagnosis["findings"].as_array().unwrap();
+    let root = findings
+        .iter()
+        .find(|finding| finding["id"] == diagnosis["root"])
+        .unwrap();
+    let line = root["reproduce"].as_str().unwrap();
+    let words: Vec<&str> = line
+        .split(' ')
+        .skip(1)
+        .chain(["--format", "json"])
+        .collect();
+    let again = json(&cuzk(&words));
+    let shown = again["findings"].as_array().unwrap();
+    assert!(
+        shown.iter().any(|finding| finding["code"] == root["code"]),
+        "{line}: {shown:?}"
+    );
+}

@@ -24,7 +24,9 @@ mod unowned;
 pub use oom::Failure;
 pub use scene::{Scene, Source};
 
-use tracefmt::finding::{Code, Finding};
+use std::cmp::Reverse;
+
+use tracefmt::finding::{Code, Finding, OomCause, Severity};
 
 /// A finding and the step that shows it first.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,10 +64,18 @@ const CHECKS: [fn(&Scene<'_>) -> Vec<Drafted>; 12] = [
     sched::check,
 ];
 
+/// The worst finding of this code, the earliest of several: its severity and the cause of the
+/// failed allocation, if it is one.
+pub fn worst(scene: &Scene<'_>, code: Code) -> Option<(Severity, Option<OomCause>)> {
+    let drafts = CHECKS.iter().flat_map(|check| check(scene));
+    let of_code = drafts.filter(|drafted| drafted.finding.code == code);
+    let worst = of_code.min_by_key(|drafted| (Reverse(drafted.finding.severity), drafted.at))?;
+    Some((worst.finding.severity, worst.finding.cause))
+}
+
 /// Whether some check finds something of this code.
 pub fn shows(scene: &Scene<'_>, code: Code) -> bool {
-    let mut drafts = CHECKS.iter().flat_map(|check| check(scene));
-    drafts.any(|drafted| drafted.finding.code == code)
+    worst(scene, code).is_some()
 }
 
 /// Runs every check. Findings come in order of the step that shows them, numbered from `f0`,

@@ -80,7 +80,7 @@ pub fn run(verb: &Analyze) -> Result<Exit, CliError> {
         &analysis,
     )?;
     if let Some(path) = &verb.html {
-        let diagnosis = super::diagnose::of(&logs, &analysis, &sources);
+        let diagnosis = super::diagnose::of(&logs, &analysis, &sources)?;
         super::report::write(path, &logs, &analysis, &diagnosis)?;
     }
     Ok(Exit::Clean)

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use replay::change::{Change, describe, run_all};
+use replay::check::Source;
 use replay::explore::{Exploration, explore};
 use replay::report::{Explored, Report, Request};
 use replay::vram::Profile;
@@ -96,6 +97,8 @@ pub fn run(verb: &Replay) -> Result<Exit, CliError> {
     }
     if let Some(code) = &verb.shrink {
         of.schedule = shrunk(code, &of.schedule, driver)?;
+        // The core stands for itself: what it shows, it shows for certain.
+        (of.source, of.profile) = (Source::Events, None);
     }
     if let Some(path) = &verb.output {
         write(path, &of.schedule)?;

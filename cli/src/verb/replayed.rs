@@ -1,0 +1,122 @@
+//! What replay adds to a diagnosis: findings of every run whose schedule can be had, and the
+//! minimal schedules that show them.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::Path;
+
+use replay::lifecycle::Given;
+use replay::log::{OfRun, schedule_of};
+use replay::report::{Request, replay};
+use replay::shrink::shrink;
+use replay::vram::Profile;
+use tracefmt::finding::{Code, Finding, Severity};
+use tracefmt::run::{Run, Trace};
+
+use crate::error::CliError;
+use crate::output;
+
+/// Runs with more prove calls are not replayed by themselves: every failed allocation is a
+/// finding, and a report of a hundred thousand of them helps nobody.
+const CALLS_MAX: usize = 2_000;
+
+/// The findings of all runs. With `repro_dir`, the core of the schedule behind each kind of
+/// failure is written there, and the finding's `reproduce` names it.
+///
+/// # Errors
+///
+/// When a schedule cannot be written.
+pub(super) fn findings(trace: &Trace, repro_dir: Option<&Path>) -> Result<Vec<Finding>, CliError> {
+    let mut all = Vec::new();
+    for run in &trace.runs {
+        let Some(path) = trace
+            .inputs
+            .get(run.first.input as usize)
+            .map(|input| &input.path)
+        else {
+            continue;
+        };
+        if run.calls.len() > CALLS_MAX {
+            let (index, calls) = (run.index, run.calls.len());
+            let how = format!("cuzk replay --run {index} {path}");
+            output::note(&format!(
+                "run {index} has {calls} prove calls, not replayed: {how}"
+            ));
+            continue;
+        }
+        if let Some(of) = schedule_of(run, &Given::default()) {
+            all.extend(of_run(run, &of, path, repro_dir)?);
+        }
+    }
+    Ok(all)
+}
+
+fn of_run(
+    run: &Run,
+    of: &OfRun,
+    path: &str,
+    repro_dir: Option<&Path>,
+) -> Result<Vec<Finding>, CliError> {
+    let request = Request {
+        path,
+        source: of.source,
+        lifecycle: of.profile,
+        driver: None,
+        min_vram: false,
+    };
+    // A driver that a recorded schedule names and nobody knows cannot be replayed.
+    let Ok(report) = replay(&of.schedule, &request) else {
+        return Ok(Vec::new());
+    };
+    let mut findings = report.findings;
+    for finding in &mut findings {
+        finding.run = Some(run.index);
+        if let Some(reproduce) = &mut finding.reproduce
+            && run.index > 0
+        {
+            output::put(reproduce, format_args!(" --run {}", run.index));
+        }
+        for evidence in &mut finding.evidence {
+            // The text of an op is not a text of the log.
+            evidence.text.clear();
+        }
+    }
+    if let Some(dir) = repro_dir {
+        reproduce(run, of, dir, &mut findings)?;
+    }
+    Ok(findings)
+}
+
+/// Writes one minimal schedule for each code that is at least a warning.
+fn reproduce(run: &Run, of: &OfRun, dir: &Path, findings: &mut [Finding]) -> Result<(), CliError> {
+    let failed = |source| CliError::Output {
+        path: dir.to_owned(),
+        source,
+    };
+    std::fs::create_dir_all(dir).map_err(failed)?;
+    let Ok(driver) = Profile::named(&of.schedule.header.driver) else {
+        return Ok(());
+    };
+    let write = |code: Code| -> Result<Option<String>, CliError> {
+        let Some(core) = shrink(&of.schedule, code, driver) else {
+            return Ok(None);
+        };
+        let file = dir.join(format!("run{}-{code}.jsonl", run.index));
+        output::file(&file, &core.write(Vec::new()).map_err(failed)?)?;
+        Ok(Some(format!("cuzk replay {}", file.display())))
+    };
+    let mut written: BTreeMap<Code, Option<String>> = BTreeMap::new();
+    for finding in findings
+        .iter_mut()
+        .filter(|finding| finding.severity > Severity::Info)
+    {
+        let command = match written.entry(finding.code) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(write(finding.code)?),
+        };
+        if let Some(command) = command {
+            finding.reproduce = Some(command.clone());
+        }
+    }
+    Ok(())
+}
