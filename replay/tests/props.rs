@@ -149,8 +149,10 @@ proptest! {
         prop_assert!(sum <= CAPACITY - (1 << 30));
     }
 
+    /// Not so in the pool: with room to spare the driver grows it, where a smaller card makes it
+    /// reuse pages whose free was not observed; the grown pool is then in the way of `cudaMalloc`.
     #[test]
-    fn more_memory_never_makes_an_allocation_fail(schedule in sensible(true), more in 0_u64..16) {
+    fn more_memory_never_makes_an_allocation_fail(schedule in sensible(false), more in 0_u64..16) {
         let passes = |gib: u64| verdict(&[Change::Vram(gib << 30)], &schedule).passes;
         prop_assert!(!passes(16) || passes(16 + more));
     }

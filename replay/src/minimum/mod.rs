@@ -1,7 +1,9 @@
 //! The smallest card on which a schedule passes, and what binds there.
 //!
 //! Memory is taken in blocks, so the answer is exact in steps of a block above the baseline. It
-//! is found by halving; that more memory never hurts is a property test, not a theorem.
+//! is found by halving: the card passes and the next smaller one fails. More memory never hurts a
+//! schedule without the pool (a property test); with it a still smaller card may pass, since a
+//! driver without room reuses pages where one with room grows the pool.
 
 use tracefmt::ops::Schedule;
 
