@@ -146,6 +146,21 @@ mod tests {
         assert_eq!(run.config.vram_bytes, Some(1 << 34));
     }
 
+    #[test]
+    fn a_log_of_ours_without_its_last_line_is_cut() {
+        let start = "TIMELINE,0,TRACE_START,,t_us=0,version=1,run=r,epoch_unix_us=0,build=b,\
+                     device=d,vram_total=1,vram_free=1\n";
+        let job = "TIMELINE,1,JOB_SUBMIT,j,t_us=1000,kind=porep-c2,partitions=0\n\
+                   TIMELINE,2,JOB_END,j,t_us=2000,status=ok\n";
+        let end = "TIMELINE,3,TRACE_END,,t_us=3000,TRACE_START=1,JOB_SUBMIT=1,JOB_END=1\n";
+        let ends = |text: String| read(&text).iter().map(|run| run.end).collect::<Vec<_>>();
+        let whole = format!("{start}{job}{end}");
+        assert_eq!(ends(whole.clone()), [RunEnd::Complete]);
+        assert_eq!(ends(format!("{start}{job}")), [RunEnd::Cut]);
+        let restarted = [RunEnd::Restarted, RunEnd::Complete];
+        assert_eq!(ends(format!("{start}{job}{whole}")), restarted);
+    }
+
     /// Sixty-four calls begin at once and print thousands of lines that any of them could own: what
     /// is followed side by side stays bounded, and nothing is said to be sure.
     #[test]

@@ -18,6 +18,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     let open = scene.jobs.open;
     let (severity, title) = match run.end {
         RunEnd::Complete | RunEnd::Aborted => return Vec::new(),
+        RunEnd::Cut if lacks_end(scene) && open == 0 => (
+            Severity::Error,
+            "The log has no TRACE_END, after all jobs seen had ended".to_owned(),
+        ),
         RunEnd::Cut if scene.jobs.total == 0 => {
             (Severity::Warning, "The last line is cut".to_owned())
         }
@@ -61,6 +65,11 @@ fn are_open(jobs: u64) -> String {
     }
 }
 
+/// Our own writer ends a log with `TRACE_END`; where there is one, the run is complete.
+fn lacks_end(scene: &Scene<'_>) -> bool {
+    scene.run.dialect.name == "own"
+}
+
 /// The first line of the next run, which shows the restart.
 fn next_first(scene: &Scene<'_>) -> Option<LineRef> {
     let next = scene.trace.runs.get(scene.run.index as usize + 1)?;
@@ -71,6 +80,10 @@ fn explanation(scene: &Scene<'_>) -> String {
     let run = scene.run;
     let at = scene.spot(run.last);
     let first = match run.end {
+        RunEnd::Cut if lacks_end(scene) => format!(
+            "The writer of this log ends it with TRACE_END, and none stands up to {at}: the \
+             process died, the log was taken while it ran, or the copy ends here."
+        ),
         RunEnd::Cut => format!(
             "The log breaks off in the middle of {at}: the process was killed, or the copy of the \
              log ends here."

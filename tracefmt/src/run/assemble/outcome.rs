@@ -49,7 +49,13 @@ impl Life {
             self.features.sign(Sign::SharedGpu);
         }
         run.dialect = dialect::tell(&self.features);
-        run.end = end_of(&run, ending, self.features.events(EventKind::TraceEnd) > 0);
+        let wrote = |kind| self.features.events(kind) > 0;
+        let frame = match (wrote(EventKind::TraceStart), wrote(EventKind::TraceEnd)) {
+            (_, true) => Frame::Closed,
+            (true, false) => Frame::Open,
+            (false, false) => Frame::Absent,
+        };
+        run.end = end_of(&run, ending, frame);
         run
     }
 
@@ -173,17 +179,29 @@ fn outcome_of(task: &Task) -> Outcome {
     }
 }
 
-fn end_of(run: &Run, ending: Ending, trace_end: bool) -> RunEnd {
+/// What our own writer puts around a run: `TRACE_START` and `TRACE_END`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frame {
+    Absent,
+    Open,
+    Closed,
+}
+
+/// How the log of a run stops. Who writes `TRACE_START` writes `TRACE_END` too: without it the
+/// log was cut, also at a line end, or its writer died.
+fn end_of(run: &Run, ending: Ending, frame: Frame) -> RunEnd {
     let open = run.jobs.iter().any(|job| job.outcome == JobOutcome::Open);
     let aborted = run.troubles.iter().any(|t| t.kind == TroubleClass::Abort);
-    if trace_end {
+    if frame == Frame::Closed {
         RunEnd::Complete
-    } else if ending.restarted && (open || ending.cut) {
+    } else if ending.restarted && (open || ending.cut || frame == Frame::Open) {
         RunEnd::Restarted
     } else if ending.cut {
         RunEnd::Cut
     } else if aborted && (open || run.jobs.is_empty()) {
         RunEnd::Aborted
+    } else if frame == Frame::Open {
+        RunEnd::Cut
     } else if open {
         RunEnd::Open
     } else {
