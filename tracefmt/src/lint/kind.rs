@@ -57,6 +57,9 @@ anomalies! {
     OpenSpan => "open_span", Warning,
         "A partition that was begun and whose end is not in the log.",
         "cuzk diagnose says what became of it";
+    UnbalancedLock => "unbalanced_lock", Warning,
+        "A lock is given back that nobody took in this log.",
+        "the log begins after the lock was taken, or two processes write to it";
     UnownedTiming => "unowned_timing", Warning,
         "A timing line that no prove call can own.",
         "lines are missing before it, or GPU_START lines were filtered out";

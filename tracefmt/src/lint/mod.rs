@@ -5,6 +5,8 @@ mod kind;
 
 pub use kind::Anomaly;
 
+use std::collections::BTreeMap;
+
 use crate::event::{Event, What};
 use crate::grammar;
 use crate::record::Record;
@@ -32,6 +34,8 @@ pub struct Found {
 pub struct Lint {
     found: Vec<Found>,
     last_ms: u64,
+    /// Locks taken and not given back yet: by name, or the one that lines of libraries speak of.
+    held: BTreeMap<String, u64>,
 }
 
 impl Lint {
@@ -62,7 +66,32 @@ impl Lint {
         }
     }
 
+    /// A lock was taken, or given back. Priority is no part of a library lock's name.
+    fn lock(&mut self, number: u64, name: &str, taken: bool) {
+        let held = self.held.entry(name.to_owned()).or_default();
+        match (taken, *held) {
+            (true, _) => *held += 1,
+            (false, 0) => self.add(Anomaly::UnbalancedLock, number, Some(name)),
+            (false, _) => *held -= 1,
+        }
+    }
+
+    /// `GPU lock acquired!`, `GPU lock released!` of the proof libraries.
+    fn library_lock(&mut self, number: u64, text: &[u8]) {
+        let has = |needle: &[u8]| memchr::memmem::find(text, needle).is_some();
+        if has(b"GPU lock acquired") {
+            self.lock(number, "GPU lock", true);
+        } else if has(b"GPU lock released") {
+            self.lock(number, "GPU lock", false);
+        }
+    }
+
     fn event(&mut self, number: u64, event: &Event<'_>) {
+        match &event.what {
+            What::LockAcq { lock } => self.lock(number, lock, true),
+            What::LockRel { lock } => self.lock(number, lock, false),
+            _ => {}
+        }
         if let What::Other { name, .. } = &event.what {
             self.add(Anomaly::UnknownEvent, number, Some(name));
         }
@@ -145,7 +174,8 @@ impl Sink for Lint {
     }
 
     fn line(&mut self, line: &Line<'_>) {
-        if line.cut {
+        let padding = !line.raw.is_empty() && line.raw.iter().all(|byte| *byte == 0);
+        if line.cut && !padding {
             self.add(Anomaly::CutLine, line.number, None);
         }
         if memchr::memchr(0, line.raw).is_some() {
@@ -153,6 +183,9 @@ impl Sink for Lint {
         }
         if std::str::from_utf8(line.raw).is_err() {
             self.add(Anomaly::InvalidUtf8, line.number, None);
+        }
+        if line.class == Class::EngineOther {
+            self.library_lock(line.number, line.text);
         }
         if line.class == Class::Timeline {
             match grammar::parse(line.class, line.text) {

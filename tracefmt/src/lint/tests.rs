@@ -39,6 +39,28 @@ fn an_unknown_event_is_named() {
 }
 
 #[test]
+fn a_lock_given_back_that_nobody_took_is_counted() {
+    let line = |what: &str| {
+        format!("2020-11-01T07:24:52.054 DEBUG bellperson::gpu::locks > GPU lock {what}!\n")
+    };
+    let log = ["released", "acquired", "released", "released"].map(line);
+    let found = lint(log.concat().as_bytes());
+    assert_eq!(found, [(Anomaly::UnbalancedLock, 2, vec![1, 4])]);
+    let own = |event: &str| {
+        format!("TIMELINE,1,{event},j,gpu=0,worker=0,partition=0,t_us=1000,lock=gpu0\n")
+    };
+    let own = ["LOCK_ACQ", "LOCK_REL", "LOCK_REL"].map(own);
+    let found = lint(own.concat().as_bytes());
+    assert_eq!(found, [(Anomaly::UnbalancedLock, 1, vec![3])]);
+}
+
+#[test]
+fn padding_behind_the_last_line_is_no_cut_line() {
+    let log = b"TIMELINE,5,SYNTH_START,j,partition=0\n\0\0\0\0";
+    assert_eq!(lint(log), [(Anomaly::NulBytes, 1, vec![2])]);
+}
+
+#[test]
 fn time_that_steps_back_is_counted() {
     let log = b"TIMELINE,5,SYNTH_START,j,partition=0\nTIMELINE,4,SYNTH_START,j,partition=1\n";
     assert_eq!(lint(log), [(Anomaly::TimeStepsBack, 1, vec![2])]);

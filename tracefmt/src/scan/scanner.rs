@@ -96,8 +96,12 @@ impl Scanner {
     /// Ends the input: a last line without line end is delivered as cut, an open fragment as lost.
     pub fn finish<S: Sink + ?Sized>(mut self, sink: &mut S) -> Scan {
         self.core.wants = sink.wants();
-        let cut = self.is_inside_line();
-        if cut {
+        let inside = self.is_inside_line();
+        // A file system that was not synced leaves NUL bytes behind the last line: no line of them
+        // is cut.
+        let padding = self.dropped == 0 && leading_nuls(&self.carry) == self.carry.len();
+        let cut = inside && !padding;
+        if inside {
             self.end_line(false, sink);
         }
         self.core.lose_open(sink);
