@@ -59,7 +59,14 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
                 .map(|(_, _, task)| *task)
                 .collect();
             if !tasks.is_empty() {
-                drafts.push(draft(scene, stage, fate, &tasks));
+                let mut draft = draft(scene, stage, fate, &tasks);
+                if fate == Fate::Overtaken {
+                    // The failure lies between the partition's last line and its worker's next
+                    // call: whatever stands between the two is the earlier one.
+                    let shows = tasks.iter().filter_map(|task| ended.overtook(task)).min();
+                    draft.at = shows.unwrap_or(draft.at);
+                }
+                drafts.push(draft);
             }
         }
     }
@@ -89,7 +96,7 @@ fn fate(scene: &Scene<'_>, ended: &Ended, task: &Task) -> Option<Fate> {
         JobOutcome::Completed | JobOutcome::Cancelled => None,
         JobOutcome::Failed => Some(Fate::JobFailed),
         JobOutcome::Open if own => Some(Fate::JobFailed),
-        JobOutcome::Open if ended.overtook(task) => Some(Fate::Overtaken),
+        JobOutcome::Open if ended.overtook(task).is_some() => Some(Fate::Overtaken),
         JobOutcome::Open => Some(match scene.run.end {
             RunEnd::Cut | RunEnd::Restarted | RunEnd::Aborted => Fate::ProcessEnded,
             RunEnd::Complete | RunEnd::Open => Fate::LogEnds,
@@ -117,16 +124,15 @@ impl Ended {
         Self(starts)
     }
 
-    /// Whether the partition's worker has since ended several others.
-    fn overtook(&self, task: &Task) -> bool {
-        let starts = task.worker.and_then(|worker| self.0.get(&worker));
-        let (Some(starts), Some(at)) = (starts, task.gpu_start.or(task.pickup)) else {
-            return false;
-        };
+    /// Where the partition's worker went on, if it has since ended several others.
+    fn overtook(&self, task: &Task) -> Option<LineRef> {
+        let starts = self.0.get(&task.worker?)?;
+        let at = task.gpu_start.or(task.pickup)?;
         let first = starts.partition_point(|(us, _)| *us <= at.us);
         let later = starts.get(first..).unwrap_or_default().iter();
-        let behind = later.filter(|(_, line)| *line > at.line);
-        behind.take(LATER_CALLS_MIN).count() == LATER_CALLS_MIN
+        let mut behind = later.map(|(_, line)| *line).filter(|line| *line > at.line);
+        let next = behind.next();
+        next.filter(|_| behind.take(LATER_CALLS_MIN - 1).count() == LATER_CALLS_MIN - 1)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How runs end: verified, unverified, silent, cut, restarted, open; and the exit codes.
 
 use tracefmt::finding::{Code, Severity};
-use tracefmt::run::{JobOutcome, LineRef, Outcome, RunEnd, Trace};
+use tracefmt::run::{JobOutcome, LineRef, Outcome, RunEnd, Trace, TroubleClass};
 
 use super::super::model::Verdict;
 use super::super::testing::{Daemon, diagnosis, trace};
@@ -155,6 +155,39 @@ fn before_any_proof_the_words_say_so() {
         said.summary,
         "no errors seen, but the log ends before any proof"
     );
+}
+
+/// A worker that goes on without a word: three calls behind the one that never ended.
+fn overtaken() -> (Daemon, u32) {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 4);
+    let lost = daemon.task(job, 0);
+    daemon.pickup(lost, 0);
+    daemon.start(lost, 0);
+    (daemon, job)
+}
+
+fn go_on(daemon: &mut Daemon, job: u32) {
+    for partition in 1..4 {
+        let task = daemon.task(job, partition);
+        daemon.pickup(task, 0);
+        daemon.start(task, 0);
+        daemon.end(task);
+    }
+}
+
+#[test]
+fn what_failed_before_the_worker_went_on_is_earlier_than_the_loss() {
+    let (mut daemon, job) = overtaken();
+    let text = "prestage_setup=fallback err=2";
+    daemon.trouble(TroubleClass::Fallback, Some(2), text, None);
+    go_on(&mut daemon, job);
+    let said = diagnosis(&daemon.ends(RunEnd::Open));
+    assert_eq!(root(&said), Some(Code::VramOom));
+    let (mut daemon, job) = overtaken();
+    go_on(&mut daemon, job);
+    let said = diagnosis(&daemon.ends(RunEnd::Open));
+    assert_eq!(root(&said), Some(Code::SchedNeverEnded));
 }
 
 #[test]
