@@ -119,6 +119,20 @@ fn nothing_to_compare_is_refused() {
 }
 
 #[test]
+fn a_phase_that_is_mostly_zero_has_no_ratio() {
+    let (mut a, b) = (trace(Shape::Own, 640_000), trace(Shape::Own, 640_000));
+    for (index, task) in a.runs[0].tasks.iter_mut().enumerate() {
+        task.synth_ms = Some(if index == 0 { 90_000 } else { 0 });
+    }
+    for (a, b) in [(&a, &b), (&b, &a)] {
+        let found = compare(a, b);
+        let synth = row(&found.phases, "synth");
+        assert!(synth.a_n > 0 && synth.b_n > 0);
+        assert_eq!((synth.ratio, synth.low, synth.high), (None, None, None));
+    }
+}
+
+#[test]
 fn several_runs_a_side_are_the_unit() {
     let several = |batch: [i64; 3]| {
         let mut all = trace(Shape::Old, batch[0]);

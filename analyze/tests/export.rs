@@ -30,6 +30,28 @@ fn lines(bytes: &[u8]) -> Vec<Value> {
 }
 
 #[test]
+fn an_event_keeps_its_name_beside_the_number_of_a_cuda_event() {
+    let (mut trace, analysis) = sim::run(Size::SMALL);
+    trace.runs[0].device_events = vec![DeviceEvent {
+        at: At {
+            us: 1,
+            line: LineRef { input: 0, line: 1 },
+        },
+        job: None,
+        place: Place::default(),
+        what: What::EventRecord {
+            event: 4,
+            stream: tracefmt::event::Stream::Legacy,
+            rc: 0,
+        },
+    }];
+    let rows = lines(&export(Format::JsonLines, &trace, &analysis));
+    let event = rows.iter().find(|row| row["type"] == "event").unwrap();
+    assert_eq!(event["event"], "EVENT_RECORD");
+    assert_eq!(event["cuda_event"], 4);
+}
+
+#[test]
 fn chrome_events_nest_in_their_threads() {
     let (mut trace, analysis) = sim::run(Size::SMALL);
     sim::with_panic(&mut trace);

@@ -88,13 +88,18 @@ fn phases(sides: &[Samples; 2]) -> Vec<PhaseComparison> {
         .zip(runs.iter().zip(ratios))
         .map(|(name, (runs, ratio))| {
             let (mut left, mut right) = (runs.a.concat(), runs.b.concat());
+            let (a_ms, b_ms) = (median(&mut left), median(&mut right));
+            // Ratios are of times above zero; where most are zero they would say nothing of the
+            // phase, or the opposite of its medians.
+            let told = a_ms > Some(0.0) && b_ms > Some(0.0);
+            let ratio = ratio.filter(|_| told);
             PhaseComparison {
                 phase: name.clone(),
                 nested_in: names::nearest_parent(name, present).map(str::to_owned),
                 a_n: left.len() as u64,
                 b_n: right.len() as u64,
-                a_ms: median(&mut left),
-                b_ms: median(&mut right),
+                a_ms,
+                b_ms,
                 ratio: ratio.map(|ratio| ratio.ratio),
                 low: ratio.map(|ratio| ratio.low).filter(|low| *low > 0.0),
                 high: ratio

@@ -205,7 +205,15 @@ fn events(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             "line": event.at.line.line,
         });
         if let (Value::Object(object), Value::Object(own)) = (&mut object, fields(&event.what)) {
-            object.extend(own);
+            for (key, value) in own {
+                // The number of a CUDA event must not stand in the place of the event's name.
+                let key = if key == "event" {
+                    "cuda_event".to_owned()
+                } else {
+                    key
+                };
+                object.insert(key, value);
+            }
         }
         line(out, &object)?;
     }
