@@ -1,6 +1,7 @@
 //! The inputs of a command: files as they are, standard input and pipes through a temporary file,
 //! so that every input can be read twice (once for its events, once for the lines to quote).
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
@@ -29,14 +30,20 @@ const EXPECTED: &str = "a log file (plain, .gz or .zst), or - for standard input
 ///
 /// # Errors
 ///
-/// A missing file, a directory, an empty file, a device, or one that may not be read: each with
-/// what was found and what would have done.
+/// A file named twice, a missing file, a directory, an empty file, a device, or one that may not
+/// be read: each with what was found and what would have done.
 pub fn open_all(names: &[String]) -> Result<Vec<Source>, CliError> {
     let stdin = names.iter().filter(|name| *name == "-").count();
     if stdin > 1 {
         return Err(CliError::Usage(
             "standard input (-) is named twice; it can be read once".into(),
         ));
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
+        return Err(CliError::Usage(format!(
+            "{twice} is named twice; each of its runs would count twice: name it once"
+        )));
     }
     names.iter().map(|name| open(name)).collect()
 }

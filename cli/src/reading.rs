@@ -1,5 +1,6 @@
 //! From the inputs of a command to a trace: all inputs read side by side, with progress.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -11,6 +12,7 @@ use tracefmt::scan::{Scan, Sink, scan_reader};
 
 use crate::error::CliError;
 use crate::inputs::Source;
+use crate::output;
 use crate::progress::Progress;
 
 /// What was read.
@@ -38,7 +40,31 @@ pub fn read(sources: &[Source]) -> Result<Logs, CliError> {
     let readings: Result<Vec<Reading>, CliError> =
         sources.par_iter().enumerate().map(one).collect();
     let (trace, scans) = run::join(readings?);
+    if let Some(text) = pieces(&trace) {
+        output::note(&text);
+    }
     Ok(Logs { trace, scans })
+}
+
+/// A word on two inputs that speak of the same job: pieces of one run, read as two runs.
+fn pieces(trace: &Trace) -> Option<String> {
+    let mut owners: BTreeMap<&str, u32> = BTreeMap::new();
+    for run in &trace.runs {
+        for job in run.jobs.iter().filter(|job| !job.id.is_empty()) {
+            let owner = *owners.entry(&job.id).or_insert(run.first.input);
+            if owner != run.first.input {
+                let path = |input: u32| Some(trace.inputs.get(input as usize)?.path.as_str());
+                let (a, b) = (path(owner)?, path(run.first.input)?);
+                return Some(format!(
+                    "{a} and {b} both hold job {}, and each file is read as a run of its own; \
+                     if they are pieces of one log, join them oldest first: \
+                     cat OLDER NEWER | cuzk ... -",
+                    job.id
+                ));
+            }
+        }
+    }
+    None
 }
 
 /// Scans one input into a sink.

@@ -58,6 +58,31 @@ fn two_for_what_cannot_be_read() {
 }
 
 #[test]
+fn two_for_a_log_named_twice() {
+    let log = example("two-workers.log");
+    let said = cuzk(&["diagnose", &log, &log]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("named twice"), "{}", said.err);
+}
+
+#[test]
+fn pieces_of_one_log_are_pointed_out() {
+    let log = std::fs::read(example("two-workers.log")).unwrap();
+    let half = log.len() / 2;
+    let middle = half + log[half..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let (_a, older) = file("older.log", &log[..middle]);
+    let (_b, newer) = file("newer.log", &log[middle..]);
+    let said = cuzk(&["diagnose", older.to_str().unwrap(), newer.to_str().unwrap()]);
+    assert!(said.err.contains("join them oldest first"), "{}", said.err);
+    let whole = cuzk(&[
+        "diagnose",
+        &example("two-workers.log"),
+        &example("late-free.log"),
+    ]);
+    assert_eq!(whole.err, "");
+}
+
+#[test]
 fn two_for_an_empty_file_with_what_would_have_done() {
     let (_dir, path) = file("empty.log", b"");
     let said = cuzk(&["diagnose", path.to_str().unwrap()]);
