@@ -33,6 +33,7 @@ pub(super) fn diagnose(question: &Question<'_>) -> Diagnosis {
         let mut drafts = find::all(&scene);
         drafts.extend(beside.remove(&run.index).unwrap_or_default());
         let causes = cause::settle(&mut drafts);
+        lend_lines(&mut drafts);
         rows.push(row(&scene, &drafts));
         let first = all.len();
         for (draft, causes) in drafts.into_iter().zip(causes) {
@@ -90,6 +91,36 @@ fn foreign<'a>(question: &'a Question<'_>) -> impl Iterator<Item = Draft> + use<
     replay
         .chain(analysis)
         .map(|(finding, role)| adopt(trace, &finding, role))
+}
+
+/// How many lines of the failure itself a root that explains it quotes.
+const LENT_MAX: usize = 2;
+
+/// A root that replay made quotes the lines by which the run died, too: those that follow its
+/// own line in the failure that the log shows.
+fn lend_lines(drafts: &mut [Draft]) {
+    let Some(root) = drafts.iter().position(|draft| draft.finding.root) else {
+        return;
+    };
+    let at = drafts
+        .get(root)
+        .and_then(|draft| draft.lines.first().copied());
+    let shown = drafts.iter().enumerate().find(|(index, draft)| {
+        *index != root && draft.lines.first().copied() == at && draft.finding.what_if.is_none()
+    });
+    let lent: Vec<LineRef> = shown.map_or_else(Vec::new, |(_, draft)| {
+        draft.lines.iter().skip(1).take(LENT_MAX).copied().collect()
+    });
+    if let Some(draft) = drafts.get_mut(root)
+        && draft.finding.what_if.is_some()
+    {
+        let fresh: Vec<LineRef> = lent
+            .into_iter()
+            .filter(|line| !draft.lines.contains(line))
+            .collect();
+        draft.lines.splice(1..1, fresh);
+        draft.lines.truncate(EVIDENCE_MAX);
+    }
 }
 
 /// Drafts by the run that they are about: the last one when they name none that there is.

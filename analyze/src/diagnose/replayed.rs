@@ -7,6 +7,11 @@ use tracefmt::finding::{Code, Confidence, Finding, OomCause, Severity};
 /// Lines quoted of a folded finding.
 const EVIDENCE_MAX: usize = 8;
 
+/// What an operator can do before the engine is mended.
+const WAY_OUT: &str = " Until that is built, run one GPU worker per device \
+    (gpu_workers_per_device = 1): the next partition then asks only after this one has freed. \
+    Verify its proofs: a request that fails unseen is not cured by that.";
+
 /// What makes two findings the same one for a reader.
 type Sameness = (
     Option<u32>,
@@ -85,7 +90,19 @@ fn explain(finding: &mut Finding, all: &[Finding]) {
             && other.run == finding.run
             && other.evidence.first().map(|evidence| evidence.line) == line
     });
+    let unowned = all.iter().find(|other| {
+        other.code == Code::VramUnowned
+            && other.run == finding.run
+            && other.evidence.first().map(|evidence| evidence.line) == line
+    });
+    if let Some(taken) = unowned.and_then(|unowned| unowned.evidence.get(1)) {
+        finding.evidence.insert(1, taken.clone());
+        finding.evidence.truncate(EVIDENCE_MAX);
+    }
     if let Some(failed) = failed {
+        if let Some(fix) = &mut finding.fix {
+            fix.push_str(WAY_OUT);
+        }
         finding.explanation.push(' ');
         finding.explanation.push_str(&failed.explanation);
         finding.what_if.clone_from(&failed.what_if);
@@ -151,7 +168,8 @@ mod tests {
             passes: true,
             peak_bytes: 1,
         });
-        let late = finding(Code::VramLateFree, "d_bc of worker 0 outlives its lock", 53);
+        let mut late = finding(Code::VramLateFree, "d_bc of worker 0 outlives its lock", 53);
+        late.fix = Some("Free d_bc.".to_owned());
         let folded = fold(&[late, oom]);
         assert!(
             folded[0]
@@ -160,5 +178,11 @@ mod tests {
                 .is_some_and(|what_if| what_if.passes)
         );
         assert!(folded[0].explanation.ends_with("22089 MiB wanted."));
+        assert!(
+            folded[0]
+                .fix
+                .as_ref()
+                .is_some_and(|fix| fix.contains("gpu_workers_per_device"))
+        );
     }
 }

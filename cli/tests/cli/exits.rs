@@ -128,3 +128,9 @@ fn four_when_two_runs_are_not_comparable() {
     assert_eq!(said.code, 4, "{}", said.out);
     assert!(said.out.contains("not comparable"), "{}", said.out);
 }
+
+#[test]
+fn three_when_there_is_nothing_to_analyze() {
+    let said = cuzk_with(&["analyze", "-"], b"no engine wrote this\n");
+    assert_eq!(said.code, 3, "{}", said.out);
+}

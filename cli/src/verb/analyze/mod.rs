@@ -26,7 +26,9 @@ Examples:
   cuzk analyze daemon.log --gap-floor-ms 50 --gaps 20
   cuzk analyze daemon.log --svg pictures/ --png pictures/
   cuzk analyze daemon.log --html report.html
-  cuzk analyze daemon.log --format json | jq '.gpus[].idle_by_cause_ms'")]
+  cuzk analyze daemon.log --format json | jq '.gpus[].idle_by_cause_ms'
+
+Exits with 3 when the log holds nothing to measure.")]
 pub struct Analyze {
     /// Logs to read; - is standard input
     #[arg(required = true, value_name = "LOG")]
@@ -83,5 +85,11 @@ pub fn run(verb: &Analyze) -> Result<Exit, CliError> {
         let diagnosis = super::diagnose::of(&logs, &analysis, &sources)?;
         super::report::write(path, &logs, &analysis, &diagnosis)?;
     }
-    Ok(Exit::Clean)
+    // What measured nothing must not look like a clean result.
+    let nothing = analysis.gpus.is_empty() && analysis.phases.is_empty();
+    Ok(if nothing {
+        Exit::Inconclusive
+    } else {
+        Exit::Clean
+    })
 }
