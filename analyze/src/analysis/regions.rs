@@ -1,8 +1,10 @@
 //! Holds as the result shows them, with their owner, phases and lines.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use tracefmt::finding::Confidence;
-use tracefmt::run::{MarkKind, Run};
+use tracefmt::run::{MarkKind, Run, Task};
 
 use super::gpu::ms;
 use crate::interval::{Hold, Reconstruction};
@@ -13,23 +15,24 @@ use crate::phase::{each_of, residual_ms};
 pub(super) fn add(run: &Run, all: &Reconstruction, regions: &mut Vec<Region>) {
     let mut order: Vec<&Hold> = all.holds.iter().filter(|hold| hold.locked()).collect();
     order.sort_by_key(|hold| (hold.acquired, hold.gpu));
-    regions.par_extend(order.into_par_iter().map(|hold| region(run, all, hold)));
+    let jobs: Vec<Arc<str>> = run.jobs.iter().map(|job| job.id.as_str().into()).collect();
+    let one = |hold: &Hold| region(run, all, &jobs, hold);
+    regions.par_extend(order.into_par_iter().map(one));
 }
 
-fn region(run: &Run, all: &Reconstruction, hold: &Hold) -> Region {
+fn region(run: &Run, all: &Reconstruction, jobs: &[Arc<str>], hold: &Hold) -> Region {
     let call = hold.call as usize;
-    let own = owner(run, hold.call).unwrap_or_else(|| Candidate {
-        job: String::new(),
-        partition: None,
-        worker: None,
-    });
+    let own = run.calls.get(call);
+    let task = own.and_then(|own| run.tasks.get(own.task as usize));
+    let job = task.and_then(|task| jobs.get(task.job as usize));
+    let worker = |task: &Task| own.and_then(|own| own.worker).or(task.worker);
     let kernels = all.kernels_of(hold).iter();
     let others = others(run, hold);
     Region {
         run: run.index,
-        job: own.job,
-        partition: own.partition,
-        worker: own.worker,
+        job: job.cloned().unwrap_or_default(),
+        partition: task.and_then(|task| task.partition),
+        worker: task.and_then(worker),
         gpu: Some(hold.gpu),
         start_ms: ms(hold.acquired),
         end_ms: ms(hold.released),
@@ -45,10 +48,10 @@ fn region(run: &Run, all: &Reconstruction, hold: &Hold) -> Region {
 }
 
 /// Line numbers of a call's timing lines, in a list of just that size.
-fn lines(run: &Run, call: usize) -> Vec<u64> {
+fn lines(run: &Run, call: usize) -> Box<[u32]> {
     let mut lines = Vec::with_capacity(run.marks_of(call).count());
-    lines.extend(run.marks_of(call).map(|mark| u64::from(mark.line().line)));
-    lines
+    lines.extend(run.marks_of(call).map(|mark| mark.line().line));
+    lines.into_boxed_slice()
 }
 
 fn owner(run: &Run, call: u32) -> Option<Candidate> {

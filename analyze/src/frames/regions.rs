@@ -19,7 +19,7 @@ pub(super) fn columns(regions: &[Region]) -> Vec<Column> {
     };
     let mut out = vec![
         column("run", all().map(|region| region.run)),
-        column("job", all().map(|region| region.job.as_str())),
+        column("job", all().map(|region| &*region.job)),
         column("partition", all().map(|region| region.partition)),
         column("worker", all().map(|region| region.worker)),
         column("gpu", all().map(|region| region.gpu)),
@@ -34,7 +34,10 @@ pub(super) fn columns(regions: &[Region]) -> Vec<Column> {
             "candidates",
             all().map(|region| region.candidates.len() as u64),
         ),
-        column("line", all().map(|region| region.lines.first().copied())),
+        column(
+            "line",
+            all().map(|region| region.lines.first().map(|line| u64::from(*line))),
+        ),
     ];
     let names = all().flat_map(|region| region.phases.iter().map(|(name, _)| name));
     let names: BTreeSet<&str> = names.collect();

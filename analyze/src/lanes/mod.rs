@@ -207,7 +207,7 @@ type Regions<'a> = BTreeMap<(&'a str, Option<u32>), Vec<&'a Region>>;
 fn by_partition(run: u32, analysis: &Analysis) -> Regions<'_> {
     let mut out = Regions::new();
     for region in analysis.regions.iter().filter(|region| region.run == run) {
-        let key = (region.job.as_str(), region.partition);
+        let key = (&*region.job, region.partition);
         out.entry(key).or_default().push(region);
     }
     out
@@ -231,10 +231,10 @@ fn holds(region: &Region) -> Vec<Span> {
         stage: Stage::Hold,
         start_ms: region.start_ms,
         end_ms: region.end_ms.max(region.start_ms),
-        job: region.job.clone(),
+        job: region.job.to_string(),
         job_index: 0,
         partition: region.partition,
-        line: region.lines.first().copied().unwrap_or_default(),
+        line: region.lines.first().map_or(0, |line| u64::from(*line)),
         open: false,
     };
     let kernels = region.kernels.iter().map(|[from, to]| Span {

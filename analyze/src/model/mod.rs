@@ -6,6 +6,8 @@ mod phase_times;
 
 pub use phase_times::{KnownPhase, PhaseTimes};
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tracefmt::finding::{Confidence, Finding};
 
@@ -189,8 +191,8 @@ impl IdleByCause {
 pub struct Region {
     /// Run index.
     pub run: u32,
-    /// Job id.
-    pub job: String,
+    /// Job id, shared by the regions of a job.
+    pub job: Arc<str>,
     /// Partition; null for a monolithic proof.
     pub partition: Option<u32>,
     /// Worker.
@@ -210,7 +212,7 @@ pub struct Region {
     /// Phase -> milliseconds, sorted by name.
     pub phases: PhaseTimes,
     /// Its timing lines.
-    pub lines: Vec<u64>,
+    pub lines: Box<[u32]>,
 }
 
 /// A possible owner of a region.

@@ -61,6 +61,9 @@ known_phases! {
     TOTAL_START_FN => "total_start_fn",
 }
 
+/// [`PhaseTimes`] has a bit for each.
+const _: () = assert!(NAMES.len() <= 32, "more phases than bits");
+
 impl KnownPhase {
     /// How many there are.
     pub const COUNT: usize = NAMES.len();
@@ -91,7 +94,10 @@ impl KnownPhase {
 /// Phase -> milliseconds, each phase once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseTimes {
-    known: Box<[(KnownPhase, f32)]>,
+    /// Bit by phase: whether it has a time.
+    has: u32,
+    /// The times that there are, in order of phase.
+    known: Box<[f32]>,
     /// Boxed, since a million regions of an old log have none.
     own: Option<Box<OwnPhases>>,
 }
@@ -102,23 +108,30 @@ type OwnPhases = Vec<(Box<str>, f32)>;
 impl PhaseTimes {
     /// Takes the phases that have a time, in order of name.
     pub fn of_known(times: &[Option<f32>; KnownPhase::COUNT]) -> Self {
-        let count = times.iter().flatten().count();
-        let mut known = Vec::with_capacity(count);
-        known.extend(
-            KnownPhase::all()
-                .zip(times)
-                .filter_map(|(phase, ms)| Some((phase, (*ms)?))),
-        );
+        let mut known = Vec::with_capacity(times.iter().flatten().count());
+        known.extend(times.iter().flatten());
+        let bits = times.iter().rev();
         Self {
+            has: bits.fold(0, |bits, ms| bits << 1 | u32::from(ms.is_some())),
             known: known.into_boxed_slice(),
             own: None,
         }
     }
 
+    /// Whether a phase has a time, and where it stands or belongs.
+    const fn place(&self, phase: KnownPhase) -> (bool, usize) {
+        let bit = 1 << phase.0;
+        let before = self.has & (bit - 1);
+        (self.has & bit != 0, before.count_ones() as usize)
+    }
+
     /// Milliseconds of a phase.
     pub fn get(&self, name: &str) -> Option<f64> {
         let ms = match KnownPhase::find(name) {
-            Some(phase) => self.known.iter().find(|(known, _)| *known == phase)?.1,
+            Some(phase) => match self.place(phase) {
+                (true, at) => *self.known.get(at)?,
+                (false, _) => return None,
+            },
             None => self.own().iter().find(|(own, _)| **own == *name)?.1,
         };
         Some(f64::from(ms))
@@ -129,11 +142,26 @@ impl PhaseTimes {
     /// Kept in single precision: exact to a microsecond up to 16 s, to a millisecond up to 4 h.
     pub fn add(&mut self, name: &str, ms: f64) {
         if let Some(phase) = KnownPhase::find(name) {
-            let mut known = std::mem::take(&mut self.known).into_vec();
-            add_to(&mut known, phase, ms);
-            self.known = known.into_boxed_slice();
+            let (there, at) = self.place(phase);
+            if !there {
+                let mut known = std::mem::take(&mut self.known).into_vec();
+                known.insert(at, 0.0);
+                self.known = known.into_boxed_slice();
+                self.has |= 1 << phase.0;
+            }
+            if let Some(sum) = self.known.get_mut(at) {
+                *sum = sum_of(*sum, ms);
+            }
         } else {
-            add_to(self.own.get_or_insert_default(), name.into(), ms);
+            let own = self.own.get_or_insert_default();
+            match own.binary_search_by(|(known, _)| known.as_ref().cmp(name)) {
+                Ok(at) => {
+                    if let Some((_, sum)) = own.get_mut(at) {
+                        *sum = sum_of(*sum, ms);
+                    }
+                }
+                Err(at) => own.insert(at, (name.into(), sum_of(0.0, ms))),
+            }
         }
     }
 
@@ -143,7 +171,10 @@ impl PhaseTimes {
 
     /// All phases in order of name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
-        let known = self.known.iter().map(|(phase, ms)| (phase.name(), *ms));
+        let there = KnownPhase::all().filter(|phase| self.place(*phase).0);
+        let known = there
+            .zip(&self.known)
+            .map(|(phase, ms)| -> (&str, _) { (phase.name(), *ms) });
         let own = self.own().iter().map(|(name, ms)| (name.as_ref(), *ms));
         let mut all: Vec<(&str, f32)> = known.chain(own).collect();
         all.sort_by_key(|(name, _)| *name);
@@ -165,15 +196,8 @@ impl PhaseTimes {
     clippy::cast_possible_truncation,
     reason = "single precision is the stated resolution"
 )]
-fn add_to<K: Ord>(list: &mut Vec<(K, f32)>, key: K, ms: f64) {
-    match list.binary_search_by(|(known, _)| known.cmp(&key)) {
-        Ok(at) => {
-            if let Some((_, sum)) = list.get_mut(at) {
-                *sum = (f64::from(*sum) + ms) as f32;
-            }
-        }
-        Err(at) => list.insert(at, (key, ms as f32)),
-    }
+fn sum_of(sum: f32, ms: f64) -> f32 {
+    (f64::from(sum) + ms) as f32
 }
 
 impl Serialize for PhaseTimes {

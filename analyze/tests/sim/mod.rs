@@ -192,7 +192,7 @@ fn prove(dice: &mut Dice, task: &Task, job: String, acquired: f64) -> Region {
     named.add("gpu_total", (k3 - k0).round());
     Region {
         run: 0,
-        job,
+        job: job.into(),
         partition: task.partition,
         worker: task.worker,
         gpu: task.gpu,
@@ -202,7 +202,7 @@ fn prove(dice: &mut Dice, task: &Task, job: String, acquired: f64) -> Region {
         confidence: Confidence::Certain,
         candidates: Vec::new(),
         phases: named,
-        lines: vec![u64::from(task.gpu_start.unwrap().line.line)],
+        lines: [task.gpu_start.unwrap().line.line].into(),
     }
 }
 
@@ -324,7 +324,7 @@ fn analysis(size: Size, trace: &Trace, regions: Vec<Region>) -> Analysis {
     });
     let path = regions.iter().rev().take(8).map(|r| PathStep {
         kind: "gpu".to_owned(),
-        job: r.job.clone(),
+        job: r.job.to_string(),
         partition: r.partition,
         start_ms: r.start_ms,
         end_ms: r.end_ms,
