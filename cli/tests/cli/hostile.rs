@@ -14,7 +14,7 @@ fn bytes_that_are_no_log_are_counted_and_called_silent() {
     let said = cuzk(&["diagnose", path]);
     assert_eq!(said.code, 3, "{}", said.out);
     for verb in [&["analyze", path][..], &["trace", "lint", path]] {
-        assert!(cuzk(verb).code <= 1, "{verb:?}");
+        assert!(matches!(cuzk(verb).code, 0 | 1 | 3), "{verb:?}");
     }
 }
 
