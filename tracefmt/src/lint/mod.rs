@@ -77,7 +77,7 @@ impl Lint {
     }
 
     /// `GPU lock acquired!`, `GPU lock released!` of the proof libraries.
-    fn library_lock(&mut self, number: u64, text: &[u8]) {
+    fn foreign_lock(&mut self, number: u64, text: &[u8]) {
         let has = |needle: &[u8]| memchr::memmem::find(text, needle).is_some();
         if has(b"GPU lock acquired") {
             self.lock(number, "GPU lock", true);
@@ -185,7 +185,7 @@ impl Sink for Lint {
             self.add(Anomaly::InvalidUtf8, line.number, None);
         }
         if line.class == Class::EngineOther {
-            self.library_lock(line.number, line.text);
+            self.foreign_lock(line.number, line.text);
         }
         if line.class == Class::Timeline {
             match grammar::parse(line.class, line.text) {
