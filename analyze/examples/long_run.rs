@@ -1,5 +1,6 @@
 //! Writes the log of a long healthy run: as many partitions as asked for, one GPU, two workers,
-//! the lines of the `phase8` dialect, each `SYNTH_START` printed late. For measuring how the analyzer grows.
+//! the lines of the `phase8` dialect, each `SYNTH_START` printed late. For measuring how the
+//! analyzer grows.
 //!
 //! ```sh
 //! cargo run --release -p analyze --example long_run -- 1000000 > /tmp/long.log
