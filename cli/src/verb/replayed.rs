@@ -6,8 +6,7 @@ use std::collections::btree_map::Entry;
 use std::path::Path;
 
 use replay::lifecycle::Given;
-use replay::log::{OfRun, schedule_of};
-use replay::report::{Request, replay};
+use replay::log::{OfRun, replay_of, schedule_of};
 use replay::shrink::shrink;
 use replay::vram::Profile;
 use tracefmt::finding::{Code, Finding, Severity};
@@ -57,29 +56,16 @@ fn of_run(
     path: &str,
     repro_dir: Option<&Path>,
 ) -> Result<Vec<Finding>, CliError> {
-    let request = Request {
-        path,
-        source: of.source,
-        lifecycle: of.profile,
-        driver: None,
-        min_vram: false,
-    };
     // A driver that a recorded schedule names and nobody knows cannot be replayed.
-    let Ok(report) = replay(&of.schedule, &request) else {
+    let Ok(report) = replay_of(run, of, path, None, false) else {
         return Ok(Vec::new());
     };
     let mut findings = report.findings;
-    for finding in &mut findings {
-        finding.run = Some(run.index);
-        if let Some(reproduce) = &mut finding.reproduce
-            && run.index > 0
-        {
-            output::put(reproduce, format_args!(" --run {}", run.index));
-        }
-        for evidence in &mut finding.evidence {
-            // The text of an op is not a text of the log.
-            evidence.text.clear();
-        }
+    let commands = findings
+        .iter_mut()
+        .filter_map(|finding| finding.reproduce.as_mut());
+    for command in commands.filter(|_| run.index > 0) {
+        output::put(command, format_args!(" --run {}", run.index));
     }
     if let Some(dir) = repro_dir {
         reproduce(run, of, dir, &mut findings)?;

@@ -73,12 +73,26 @@ pub fn replay_run(
     let Some(of_run) = schedule_of(run, given) else {
         return Ok(None);
     };
+    replay_of(run, &of_run, path, driver, true).map(Some)
+}
+
+/// Replays a run whose schedule is at hand; `min_vram` also looks for the smallest card.
+///
+/// # Errors
+/// As [`replay_run`].
+pub fn replay_of(
+    run: &Run,
+    of_run: &OfRun,
+    path: &str,
+    driver: Option<Profile>,
+    min_vram: bool,
+) -> Result<Report, UnknownProfile> {
     let request = Request {
         path,
         source: of_run.source,
         lifecycle: of_run.profile,
         driver,
-        min_vram: true,
+        min_vram,
     };
     let mut report = replay(&of_run.schedule, &request)?;
     for finding in &mut report.findings {
@@ -88,7 +102,7 @@ pub fn replay_run(
             evidence.text.clear();
         }
     }
-    Ok(Some(report))
+    Ok(report)
 }
 
 #[cfg(test)]
