@@ -2,7 +2,7 @@
 
 use replay::explore::Exploration;
 use replay::report::Report;
-use tracefmt::finding::{Finding, Severity};
+use tracefmt::finding::Finding;
 
 use super::WhatIf;
 use super::source::Of;
@@ -98,11 +98,7 @@ fn smallest(report: &Report) -> String {
 }
 
 fn one(finding: &Finding) -> String {
-    let severity = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "info",
-    };
+    let severity = super::super::words::severity(finding.severity);
     let root = if finding.root { "ROOT " } else { "" };
     let mut text = String::new();
     let sure = super::super::words::confidence(finding.confidence);

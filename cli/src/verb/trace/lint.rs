@@ -62,11 +62,7 @@ fn is_error(found: &Found) -> bool {
 }
 
 fn severity(found: &Found) -> &'static str {
-    match found.kind.severity() {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "info",
-    }
+    super::super::words::severity(found.kind.severity())
 }
 
 fn as_json(all: &[(&str, Vec<Found>)]) -> Value {
