@@ -29,9 +29,10 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
         &["tracefmt", "replay", "golden"],
         &["tonic", "cudarc", "clap"],
     ),
+    ("prover", &["tracefmt"], &["polars", "plotters", "clap"]),
     (
         "cli",
-        &["tracefmt", "replay", "golden", "analyze"],
+        &["tracefmt", "replay", "golden", "analyze", "prover"],
         &["tonic", "cudarc"],
     ),
 ];

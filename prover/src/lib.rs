@@ -1,0 +1,10 @@
+//! The proving engine: Groth16 over BLS12-381 for proofs that come in partitions.
+//!
+//! What a proof is made of is in [`groth16`]. The engine writes its trace with
+//! [`tracefmt::writer`]; reading one is the business of the other crates.
+
+pub mod groth16;
+
+mod error;
+
+pub use error::ProverError;
