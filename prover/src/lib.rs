@@ -4,6 +4,7 @@
 //! [`tracefmt::writer`]; reading one is the business of the other crates.
 
 pub mod groth16;
+pub mod preflight;
 
 mod error;
 
