@@ -5,6 +5,8 @@
 
 pub mod groth16;
 pub mod preflight;
+#[cfg(feature = "serve")]
+pub mod serve;
 
 mod error;
 
