@@ -3,7 +3,9 @@
 //! What a proof is made of is in [`groth16`]. The engine writes its trace with
 //! [`tracefmt::writer`]; reading one is the business of the other crates.
 
+pub mod clock;
 pub mod groth16;
+pub mod plan;
 pub mod preflight;
 #[cfg(feature = "serve")]
 pub mod serve;
