@@ -19,4 +19,18 @@ pub enum ProverError {
         /// What was there instead.
         found: String,
     },
+    /// A domain was asked for that the field has no root of unity for.
+    #[error("expected a domain of at most 2^32 points, found 2^{log2}: split the circuit")]
+    DomainTooLarge {
+        /// Binary logarithm of the size that was asked for.
+        log2: u32,
+    },
+    /// A transform was given another number of values than its domain has points.
+    #[error("expected {expected} values for a transform over this domain, found {found}")]
+    DomainLength {
+        /// Points of the domain.
+        expected: usize,
+        /// Values that were given.
+        found: usize,
+    },
 }

@@ -5,6 +5,8 @@
 
 pub mod clock;
 pub mod groth16;
+pub mod msm;
+pub mod ntt;
 pub mod plan;
 pub mod preflight;
 #[cfg(feature = "serve")]
