@@ -33,4 +33,52 @@ pub enum ProverError {
         /// Values that were given.
         found: usize,
     },
+    /// The circuit's own code failed.
+    #[error("the circuit could not be synthesised")]
+    Synthesis(#[from] bellpepper_core::SynthesisError),
+    /// A witness or a key that belongs to another circuit.
+    #[error("expected {what} with {expected} {of} for this circuit, found {found}")]
+    OtherCircuit {
+        /// What does not fit.
+        what: &'static str,
+        /// What was counted.
+        of: &'static str,
+        /// How many the circuit has.
+        expected: usize,
+        /// How many were found.
+        found: usize,
+    },
+    /// A constraint names a variable that was never allocated.
+    #[error("a constraint names {kind} variable {index}, but the circuit allocated {count}")]
+    UnknownVariable {
+        /// Input or auxiliary.
+        kind: &'static str,
+        /// The variable.
+        index: usize,
+        /// How many of its kind there are.
+        count: usize,
+    },
+    /// More variables, constraints or terms than the matrices can hold.
+    #[error(
+        "{constraints} constraints over {variables} variables; at most {most} of each are held"
+    )]
+    TooLarge {
+        /// Variables of the kind that has more.
+        variables: usize,
+        /// Rows of the matrices.
+        constraints: usize,
+        /// Most of each.
+        most: usize,
+    },
+    /// The witness breaks a constraint: no proof of it would verify.
+    #[error("the witness does not satisfy constraint {row} of {rows}, counted from 0")]
+    Unsatisfied {
+        /// The first such constraint.
+        row: usize,
+        /// How many there are.
+        rows: usize,
+    },
+    /// A key whose δ is the point at infinity, so that proofs would show the witness.
+    #[error("δ of the key is the point at infinity: its proofs would hide nothing")]
+    WeakKey,
 }

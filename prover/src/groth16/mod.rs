@@ -2,9 +2,19 @@
 //! Arguments", EUROCRYPT 2016, section 3.2, over BLS12-381.
 
 mod key;
+mod matrix;
 mod proof;
+mod prove;
+mod quotient;
+mod record;
+mod shape;
 mod verify;
+mod witness;
 
 pub use key::{ProvingKey, VerifyingKey};
+pub use matrix::Matrix;
 pub use proof::{PROOF_BYTES, Proof};
+pub use prove::{Observer, Phase, Sums, assemble, msm_a, msm_b_g1, msm_b_g2, msm_h, msm_l, prove};
+pub use quotient::{Evaluations, evaluate, quotient};
+pub use shape::{Assignment, Density, Shape};
 pub use verify::PreparedKey;

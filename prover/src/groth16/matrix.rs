@@ -1,0 +1,215 @@
+//! One matrix of a constraint system, stored by rows, in the form that its product with a witness
+//! is fastest in. It does not know what it belongs to.
+//!
+//! A row is a run of 32-bit words, a word a term: bits 0 to 28 are the index of the variable, bit
+//! 29 says whether it is auxiliary (1) or an input (0), bits 30 and 31 are the kind of the
+//! coefficient: 0 for one, 1 for minus one, 2 if the next word is its index in the table of
+//! coefficients. Most terms of real circuits are of the first two kinds, so a term takes little
+//! more than four bytes and no multiplication. Coefficients that are zero are left out: they change
+//! neither the product nor the densities.
+
+use std::collections::HashMap;
+
+use bellpepper_core::{Index, LinearCombination};
+use blstrs::Scalar;
+use ff::Field as _;
+use rustc_hash::FxBuildHasher;
+
+use super::Assignment;
+
+/// Most variables of a kind that a term can name.
+pub(super) const MAX_VARIABLES: usize = 1 << 29;
+
+const INDEX: u32 = (1 << 29) - 1;
+const AUX: u32 = 1 << 29;
+const MINUS: u32 = 1 << 30;
+const TABLE: u32 = 1 << 31;
+
+/// A sparse matrix over the scalar field: rows are constraints, columns are variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matrix {
+    /// Where each row ends in `words`; it begins where the one before ends.
+    ends: Vec<u32>,
+    words: Vec<u32>,
+    coefficients: Vec<Scalar>,
+}
+
+impl Matrix {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Where each row ends in [`Matrix::words`]; it begins where the one before ends.
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
+    }
+
+    /// The terms, encoded as the head of the module `matrix` says.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// The table of coefficients other than one and minus one, each once.
+    pub fn coefficients(&self) -> &[Scalar] {
+        &self.coefficients
+    }
+
+    /// The terms of row `row`, none if there is no such row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (Index, Scalar)> + '_ {
+        let mut words = self.row_words(row).iter();
+        std::iter::from_fn(move || {
+            let word = *words.next()?;
+            let index = (word & INDEX) as usize;
+            let coefficient = match word & (TABLE | MINUS) {
+                0 => Scalar::ONE,
+                MINUS => -Scalar::ONE,
+                _ => *self.coefficients.get(*words.next()? as usize)?,
+            };
+            let index = match word & AUX {
+                0 => Index::Input(index),
+                _ => Index::Aux(index),
+            };
+            Some((index, coefficient))
+        })
+    }
+
+    /// The product of row `row` with an assignment.
+    #[inline]
+    pub(super) fn product(&self, row: usize, assignment: &Assignment) -> Scalar {
+        let mut sum = Scalar::ZERO;
+        let mut words = self.row_words(row).iter();
+        while let Some(&word) = words.next() {
+            let index = (word & INDEX) as usize;
+            let value = match word & AUX {
+                0 => &assignment.inputs[index],
+                _ => &assignment.aux[index],
+            };
+            match word & (TABLE | MINUS) {
+                0 => sum += value,
+                MINUS => sum -= value,
+                _ => {
+                    let Some(&at) = words.next() else { break };
+                    // Witnesses are mostly bits: a look at the value is cheaper than a product.
+                    if *value == Scalar::ONE {
+                        sum += self.coefficients[at as usize];
+                    } else if *value != Scalar::ZERO {
+                        sum += self.coefficients[at as usize] * value;
+                    }
+                }
+            }
+        }
+        sum
+    }
+
+    /// One more than the greatest index of an input and of an auxiliary variable that occurs.
+    pub(super) fn columns(&self) -> (usize, usize) {
+        let (mut inputs, mut aux) = (0, 0);
+        self.for_each_variable(|is_aux, index| {
+            let most = if is_aux { &mut aux } else { &mut inputs };
+            *most = (*most).max(index + 1);
+        });
+        (inputs, aux)
+    }
+
+    /// Calls `f` with every variable of every term: whether it is auxiliary, and its index.
+    pub(super) fn for_each_variable(&self, mut f: impl FnMut(bool, usize)) {
+        let mut words = self.words.iter();
+        while let Some(&word) = words.next() {
+            f(word & AUX != 0, (word & INDEX) as usize);
+            if word & TABLE != 0 {
+                words.next();
+            }
+        }
+    }
+
+    fn row_words(&self, row: usize) -> &[u32] {
+        let end = |row: usize| self.ends.get(row).copied();
+        let start = row.checked_sub(1).map_or(Some(0), end).unwrap_or(0);
+        let end = end(row).unwrap_or(start);
+        self.words.get(start as usize..end as usize).unwrap_or(&[])
+    }
+}
+
+/// A matrix while its rows come in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Builder {
+    matrix: Matrix,
+    known: HashMap<[u64; 4], u32, FxBuildHasher>,
+    /// Whether something did not fit into the words; the matrix is then of no use.
+    overflow: bool,
+}
+
+impl Builder {
+    /// Appends a row.
+    pub(super) fn push(&mut self, row: &LinearCombination<Scalar>) {
+        for (index, coefficient) in row.iter_inputs() {
+            self.term(*index, 0, coefficient);
+        }
+        for (index, coefficient) in row.iter_aux() {
+            self.term(*index, AUX, coefficient);
+        }
+        self.end_row();
+    }
+
+    /// Appends the rows of `other`, whose first input is the one that all share: its other inputs
+    /// follow after `inputs`, its auxiliary variables after `aux`.
+    pub(super) fn extend(&mut self, other: &Self, inputs: usize, aux: usize) {
+        self.overflow |= other.overflow;
+        for row in 0..other.matrix.rows() {
+            for (index, coefficient) in other.matrix.row(row) {
+                match index {
+                    Index::Input(0) => self.term(0, 0, &coefficient),
+                    Index::Input(index) => self.term(index - 1 + inputs, 0, &coefficient),
+                    Index::Aux(index) => self.term(index + aux, AUX, &coefficient),
+                }
+            }
+            self.end_row();
+        }
+    }
+
+    /// The matrix, or nothing if it has more variables or terms than the words can name.
+    pub(super) fn finish(self) -> Option<Matrix> {
+        let mut matrix = self.matrix;
+        matrix.ends.shrink_to_fit();
+        matrix.words.shrink_to_fit();
+        matrix.coefficients.shrink_to_fit();
+        (!self.overflow).then_some(matrix)
+    }
+
+    #[inline]
+    fn term(&mut self, index: usize, kind: u32, coefficient: &Scalar) {
+        let Some(index) = u32::try_from(index).ok().filter(|&index| index <= INDEX) else {
+            self.overflow = true;
+            return;
+        };
+        if *coefficient == Scalar::ONE {
+            self.matrix.words.push(index | kind);
+        } else if *coefficient == -Scalar::ONE {
+            self.matrix.words.push(index | kind | MINUS);
+        } else if *coefficient != Scalar::ZERO {
+            let at = self.at(coefficient);
+            self.matrix.words.extend([index | kind | TABLE, at]);
+        }
+    }
+
+    fn at(&mut self, coefficient: &Scalar) -> u32 {
+        let table = &mut self.matrix.coefficients;
+        let next = u32::try_from(table.len()).unwrap_or(u32::MAX);
+        *self.known.entry(limbs(coefficient)).or_insert_with(|| {
+            table.push(*coefficient);
+            next
+        })
+    }
+
+    fn end_row(&mut self) {
+        let end = u32::try_from(self.matrix.words.len());
+        self.overflow |= end.is_err();
+        self.matrix.ends.push(end.unwrap_or(u32::MAX));
+    }
+}
+
+/// What tells one scalar from another, without leaving Montgomery form.
+fn limbs(scalar: &Scalar) -> [u64; 4] {
+    blst::blst_fr::from(*scalar).l
+}

@@ -1,0 +1,278 @@
+//! What all proofs of one circuit share, whatever their witness: matrices, densities, sizes.
+
+use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, Variable};
+use blstrs::Scalar;
+use ff::Field as _;
+
+use super::matrix::{Builder, MAX_VARIABLES, Matrix};
+use super::{ProvingKey, record::Recorder, witness::Witness};
+use crate::ProverError;
+
+/// The values of all variables of a circuit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assignment {
+    /// The public inputs, the constant one first.
+    pub inputs: Vec<Scalar>,
+    /// The auxiliary variables, in the order of their allocation.
+    pub aux: Vec<Scalar>,
+}
+
+impl Assignment {
+    /// Appends what was synthesised apart, its first input left out: it is the shared "one".
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.inputs.extend(other.inputs.iter().skip(1));
+        self.aux.extend_from_slice(&other.aux);
+    }
+}
+
+/// Which variables of a kind occur in a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Density {
+    /// Every one of so many.
+    All(usize),
+    /// Those with these indices, ascending.
+    Some(Vec<u32>),
+}
+
+impl Density {
+    fn of(matrix: &Matrix, count: usize, aux: bool) -> Self {
+        let mut seen = vec![false; count];
+        matrix.for_each_variable(|is_aux, index| {
+            if is_aux == aux {
+                seen[index] = true;
+            }
+        });
+        if seen.iter().all(|&seen| seen) {
+            return Self::All(count);
+        }
+        Self::Some(
+            (0..)
+                .zip(seen)
+                .filter(|&(_, seen)| seen)
+                .map(|(index, _)| index)
+                .collect(),
+        )
+    }
+
+    /// How many variables occur.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::All(count) => *count,
+            Self::Some(indices) => indices.len(),
+        }
+    }
+
+    /// Whether none occurs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A circuit's constraints, recorded once and kept: later proofs need a witness only.
+///
+/// The rows are the circuit's own constraints, then one (inputᵢ, 0, 0) for every input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    a: Matrix,
+    b: Matrix,
+    c: Matrix,
+    a_aux: Density,
+    b_inputs: Density,
+    b_aux: Density,
+    num_inputs: usize,
+    num_aux: usize,
+    log2: u32,
+}
+
+impl Shape {
+    /// Synthesises `circuit`, keeping its constraints and its values.
+    ///
+    /// # Errors
+    /// What the synthesis says; or [`ProverError::TooLarge`]; or [`ProverError::UnknownVariable`]
+    /// if a constraint names a variable that was never allocated.
+    pub fn record<C: Circuit<Scalar>>(circuit: C) -> Result<(Self, Assignment), ProverError> {
+        let mut recorder = Recorder::default();
+        recorder.alloc_input(|| "one", || Ok(Scalar::ONE))?;
+        circuit.synthesize(&mut recorder)?;
+        for index in 0..recorder.values.inputs.len() {
+            recorder.enforce(
+                || "input",
+                |zero| zero + Variable(Index::Input(index)),
+                |zero| zero,
+                |zero: LinearCombination<Scalar>| zero,
+            );
+        }
+        let Recorder {
+            values,
+            a,
+            b,
+            c,
+            rows,
+        } = recorder;
+        let shape = Self::new([a, b, c], values.inputs.len(), values.aux.len(), rows)?;
+        Ok((shape, values))
+    }
+
+    fn new(
+        matrices: [Builder; 3],
+        num_inputs: usize,
+        num_aux: usize,
+        rows: usize,
+    ) -> Result<Self, ProverError> {
+        let too_large = || ProverError::TooLarge {
+            variables: num_inputs.max(num_aux),
+            constraints: rows,
+            most: MAX_VARIABLES,
+        };
+        let [a, b, c] = matrices.map(Builder::finish);
+        let (Some(a), Some(b), Some(c)) = (a, b, c) else {
+            return Err(too_large());
+        };
+        let domain = rows
+            .checked_next_power_of_two()
+            .filter(|&size| size <= MAX_VARIABLES);
+        let log2 = domain.ok_or_else(too_large)?.ilog2();
+        for matrix in [&a, &b, &c] {
+            let (inputs, aux) = matrix.columns();
+            for (kind, most, count) in [("input", inputs, num_inputs), ("auxiliary", aux, num_aux)]
+            {
+                if most > count {
+                    return Err(ProverError::UnknownVariable {
+                        kind,
+                        index: most - 1,
+                        count,
+                    });
+                }
+            }
+        }
+        Ok(Self {
+            a_aux: Density::of(&a, num_aux, true),
+            b_inputs: Density::of(&b, num_inputs, false),
+            b_aux: Density::of(&b, num_aux, true),
+            a,
+            b,
+            c,
+            num_inputs,
+            num_aux,
+            log2,
+        })
+    }
+
+    /// Synthesises `circuit` for its values only, much faster than [`Shape::record`].
+    ///
+    /// # Errors
+    /// What the synthesis says; or [`ProverError::OtherCircuit`] if the numbers of variables are
+    /// not those of this shape.
+    pub fn witness<C: Circuit<Scalar>>(&self, circuit: C) -> Result<Assignment, ProverError> {
+        let mut witness = Witness::default();
+        witness.values.inputs.reserve_exact(self.num_inputs);
+        witness.values.aux.reserve_exact(self.num_aux);
+        witness.alloc_input(|| "one", || Ok(Scalar::ONE))?;
+        circuit.synthesize(&mut witness)?;
+        self.check(&witness.values)?;
+        Ok(witness.values)
+    }
+
+    /// Whether an assignment has as many variables as this shape.
+    ///
+    /// # Errors
+    /// [`ProverError::OtherCircuit`] with both numbers if not.
+    pub fn check(&self, values: &Assignment) -> Result<(), ProverError> {
+        let counts = [
+            ("inputs", self.num_inputs, values.inputs.len()),
+            ("auxiliary variables", self.num_aux, values.aux.len()),
+        ];
+        other_circuit("a witness", &counts)
+    }
+
+    /// Whether a key has as many points as this shape needs.
+    ///
+    /// # Errors
+    /// [`ProverError::OtherCircuit`] with both numbers if not.
+    pub fn check_key(&self, key: &ProvingKey<'_>) -> Result<(), ProverError> {
+        let dense = self.b_inputs.len() + self.b_aux.len();
+        let counts = [
+            ("points of ic", self.num_inputs, key.vk.ic.len()),
+            ("points of h", self.domain() - 1, key.h.len()),
+            ("points of l", self.num_aux, key.l.len()),
+            (
+                "points of a",
+                self.num_inputs + self.a_aux.len(),
+                key.a.len(),
+            ),
+            ("points of b_g1", dense, key.b_g1.len()),
+            ("points of b_g2", dense, key.b_g2.len()),
+        ];
+        other_circuit("a key", &counts)
+    }
+
+    /// The matrix A.
+    pub fn a(&self) -> &Matrix {
+        &self.a
+    }
+
+    /// The matrix B.
+    pub fn b(&self) -> &Matrix {
+        &self.b
+    }
+
+    /// The matrix C.
+    pub fn c(&self) -> &Matrix {
+        &self.c
+    }
+
+    /// The auxiliary variables that occur in A; all inputs do.
+    pub fn a_aux(&self) -> &Density {
+        &self.a_aux
+    }
+
+    /// The inputs that occur in B.
+    pub fn b_inputs(&self) -> &Density {
+        &self.b_inputs
+    }
+
+    /// The auxiliary variables that occur in B.
+    pub fn b_aux(&self) -> &Density {
+        &self.b_aux
+    }
+
+    /// Number of public inputs, the constant one counted.
+    pub fn num_inputs(&self) -> usize {
+        self.num_inputs
+    }
+
+    /// Number of auxiliary variables.
+    pub fn num_aux(&self) -> usize {
+        self.num_aux
+    }
+
+    /// Number of rows: the circuit's own constraints and one for every input.
+    pub fn num_constraints(&self) -> usize {
+        self.a.rows()
+    }
+
+    /// Binary logarithm of [`Shape::domain`].
+    pub fn log2(&self) -> u32 {
+        self.log2
+    }
+
+    /// Size of the evaluation domain: the power of two that holds all rows.
+    pub fn domain(&self) -> usize {
+        1 << self.log2
+    }
+}
+
+fn other_circuit(
+    what: &'static str,
+    counts: &[(&'static str, usize, usize)],
+) -> Result<(), ProverError> {
+    let other = counts.iter().find(|(_, expected, found)| expected != found);
+    other.map_or(Ok(()), |&(of, expected, found)| {
+        Err(ProverError::OtherCircuit {
+            what,
+            of,
+            expected,
+            found,
+        })
+    })
+}

@@ -1,0 +1,115 @@
+//! The constraint system of every later synthesis of a shape: it keeps values only, and tells
+//! gadgets that know a shorter way to their values that they may take it.
+
+use bellpepper_core::{ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use blstrs::Scalar;
+use ff::Field as _;
+
+use super::Assignment;
+
+/// Keeps the values of a synthesis. Like [`super::record::Recorder`] it starts empty.
+#[derive(Debug, Default)]
+pub(super) struct Witness {
+    pub(super) values: Assignment,
+}
+
+/// Appends `count` zeros and gives them out.
+fn grow(values: &mut Vec<Scalar>, count: usize) -> &mut [Scalar] {
+    let start = values.len();
+    values.resize(start + count, Scalar::ZERO);
+    &mut values[start..]
+}
+
+impl ConstraintSystem<Scalar> for Witness {
+    type Root = Self;
+
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Scalar, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.values.aux.push(value()?);
+        Ok(Variable(Index::Aux(self.values.aux.len() - 1)))
+    }
+
+    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Scalar, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.values.inputs.push(value()?);
+        Ok(Variable(Index::Input(self.values.inputs.len() - 1)))
+    }
+
+    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, _: LA, _: LB, _: LC)
+    where
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+    {
+    }
+
+    fn push_namespace<NR, N>(&mut self, _: N)
+    where
+        NR: Into<String>,
+        N: FnOnce() -> NR,
+    {
+    }
+
+    fn pop_namespace(&mut self) {}
+
+    fn get_root(&mut self) -> &mut Self::Root {
+        self
+    }
+
+    fn is_extensible() -> bool {
+        true
+    }
+
+    fn extend(&mut self, other: &Self) {
+        self.values.extend(&other.values);
+    }
+
+    fn is_witness_generator(&self) -> bool {
+        true
+    }
+
+    fn extend_inputs(&mut self, inputs: &[Scalar]) {
+        self.values.inputs.extend_from_slice(inputs);
+    }
+
+    fn extend_aux(&mut self, aux: &[Scalar]) {
+        self.values.aux.extend_from_slice(aux);
+    }
+
+    fn allocate_empty(&mut self, aux: usize, inputs: usize) -> (&mut [Scalar], &mut [Scalar]) {
+        (
+            grow(&mut self.values.aux, aux),
+            grow(&mut self.values.inputs, inputs),
+        )
+    }
+
+    fn allocate_empty_inputs(&mut self, count: usize) -> &mut [Scalar] {
+        grow(&mut self.values.inputs, count)
+    }
+
+    fn allocate_empty_aux(&mut self, count: usize) -> &mut [Scalar] {
+        grow(&mut self.values.aux, count)
+    }
+
+    fn inputs_slice(&self) -> &[Scalar] {
+        &self.values.inputs
+    }
+
+    fn aux_slice(&self) -> &[Scalar] {
+        &self.values.aux
+    }
+}
