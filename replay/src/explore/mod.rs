@@ -1,116 +1,125 @@
 //! Exploration: all interleavings of the workers that locks and barriers allow.
 //!
-//! States are visited once, breadth first: two orders that lead to the same memory, the same
-//! locks and the same places are one. So the first failure found is the shortest. A state is
-//! known by a 128-bit fingerprint; that two of a few million states share one by chance is less
-//! likely than a broken memory cell. Recorded answers play no part.
+//! States are visited, not schedules, and three things keep them few:
+//! - *Each state once.* Two orders that lead to the same memory, the same locks and the same
+//!   places are one state. Memory is the same when it answers alike from now on: positions on
+//!   streams and names of slabs count by rank, so that what happened long ago does not show
+//!   (`vram::Device`'s hash).
+//! - *Local ops in one move.* What no other worker can notice before its worker's next visible
+//!   op is run together with that op ([`plan`] says what is local and why). If the visible op
+//!   has to wait, the local ones before it are a move of their own. Every state that can be
+//!   reached op by op right after a visible op is reached so; a failed allocation ends a move.
+//! - *Parts apart.* Workers that share nothing are explored by themselves.
+//!
+//! The search is breadth first, so the first failure found takes the fewest moves. An order ends
+//! where an allocation fails. A state is known by a 128-bit fingerprint; that two of a few
+//! million states share one by chance is less likely than a broken memory cell. Recorded answers
+//! play no part.
 //!
 //! Explored: the order of whole ops. Not explored: other assignments of partitions to workers,
 //! and how long work runs.
 
+mod plan;
+mod search;
 mod state;
 
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 use tracefmt::ops::Schedule;
 
 use crate::vram::Profile;
-use state::{State, Taken};
+use plan::Plan;
+use search::Search;
 
-/// What exploration found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where exploration stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// States visited.
+    pub states_max: u64,
+    /// Bytes of memory, roughly.
+    pub bytes_max: u64,
+}
+
+impl Default for Bounds {
+    /// Twenty million states in 2 GiB.
+    fn default() -> Self {
+        Self {
+            states_max: 20_000_000,
+            bytes_max: 2 << 30,
+        }
+    }
+}
+
+/// The bound that ended an exploration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// [`Bounds::states_max`].
+    States,
+    /// [`Bounds::bytes_max`].
+    Memory,
+}
+
+/// What exploration found. Orders are steps of the schedule; with several parts, those of the
+/// part that shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exploration {
     /// States visited.
     pub states: u64,
-    /// Whether these are all that can be reached.
-    pub complete: bool,
-    /// The shortest order, as steps of the schedule, that ends in a failed allocation.
+    /// The bound that was reached; none if these are all states.
+    pub bound: Option<Bound>,
+    /// An order in which every worker comes to its end and no allocation fails.
+    pub passing: Option<Vec<usize>>,
+    /// The shortest order that ends in a failed allocation.
     pub failing: Option<Vec<usize>>,
     /// The shortest order after which no worker can go on although ops are left.
     pub stuck: Option<Vec<usize>>,
 }
 
-/// Where a state came from: its parent, and the step taken there.
-type Path = Vec<(u32, u32)>;
+impl Exploration {
+    /// Whether every order was tried.
+    pub fn is_complete(&self) -> bool {
+        self.bound.is_none()
+    }
 
-/// Explores a schedule until a failed allocation is found, everything was visited, or
-/// `states_max` states were; then `complete` says so.
-pub fn explore(schedule: &Schedule, profile: Profile, states_max: u64) -> Exploration {
-    let programs = programs(schedule);
-    let first = State::new(schedule, profile, programs.len());
-    let mut seen: FxHashSet<u128> = FxHashSet::default();
-    seen.insert(first.fingerprint());
-    let mut path: Path = vec![(0, u32::MAX)];
-    let mut layer: Vec<(u32, State<'_>)> = vec![(0, first)];
-    let mut found = Exploration {
-        states: 1,
-        complete: true,
-        failing: None,
-        stuck: None,
+    /// Whether some orders pass and others do not.
+    pub fn depends_on_order(&self) -> bool {
+        self.passing.is_some() && (self.failing.is_some() || self.stuck.is_some())
+    }
+}
+
+/// Explores a schedule until every state was visited or a bound is reached.
+pub fn explore(schedule: &Schedule, profile: Profile, bounds: Bounds) -> Exploration {
+    explore_plan(&Plan::new(schedule), profile, bounds)
+}
+
+fn explore_plan(plan: &Plan<'_>, profile: Profile, bounds: Bounds) -> Exploration {
+    let mut parts: Vec<Exploration> = Vec::new();
+    let mut states = 0;
+    for workers in plan.parts() {
+        let left = Bounds {
+            states_max: bounds.states_max.saturating_sub(states),
+            ..bounds
+        };
+        let part = Search::new(plan, profile, &workers, left).run();
+        states += part.states;
+        parts.push(part);
+    }
+    let every = |end: fn(&Exploration) -> bool| parts.iter().all(end);
+    let passes = every(|part| part.passing.is_some());
+    // Where one part is stuck and another fails in every order, the run fails.
+    let ends = every(|part| part.passing.is_some() || part.stuck.is_some());
+    let passing = parts.iter().filter_map(|part| part.passing.as_ref());
+    let shortest = |order: fn(&Exploration) -> &Option<Vec<usize>>| {
+        let orders = parts.iter().filter_map(move |part| order(part).clone());
+        orders.min_by_key(Vec::len)
     };
-    while !layer.is_empty() {
-        let mut next = Vec::new();
-        for (parent, state) in &layer {
-            let mut moved = false;
-            for (worker, program) in programs.iter().enumerate() {
-                let mut child = state.clone();
-                let taken = child.advance(schedule, worker, program);
-                let (at, failed) = match taken {
-                    Taken::Nothing => continue,
-                    Taken::Step { at, failed } => (at, failed),
-                };
-                moved = true;
-                let here = u32::try_from(path.len()).unwrap_or(u32::MAX);
-                if failed {
-                    path.push((*parent, u32::try_from(at).unwrap_or(u32::MAX)));
-                    found.failing = Some(order(&path, here));
-                    found.complete = false;
-                    return found;
-                }
-                if seen.insert(child.fingerprint()) {
-                    if found.states >= states_max || here == u32::MAX {
-                        found.complete = false;
-                        return found;
-                    }
-                    path.push((*parent, u32::try_from(at).unwrap_or(u32::MAX)));
-                    found.states += 1;
-                    next.push((here, child));
-                }
-            }
-            if !moved && found.stuck.is_none() && !state.is_over(&programs) {
-                found.stuck = Some(order(&path, *parent));
-            }
-        }
-        layer = next;
+    Exploration {
+        states,
+        bound: parts.iter().find_map(|part| part.bound),
+        passing: passes.then(|| passing.flatten().copied().collect()),
+        failing: shortest(|part| &part.failing),
+        stuck: shortest(|part| &part.stuck).filter(|_| ends),
     }
-    found
-}
-
-/// The steps of each worker, in their order; workers in order of their number.
-fn programs(schedule: &Schedule) -> Vec<Vec<usize>> {
-    let mut programs: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (at, step) in schedule.steps.iter().enumerate() {
-        programs
-            .entry(step.worker.unwrap_or(0))
-            .or_default()
-            .push(at);
-    }
-    programs.into_values().collect()
-}
-
-/// The steps that lead to a state.
-fn order(path: &Path, mut here: u32) -> Vec<usize> {
-    let mut steps = Vec::new();
-    while let Some(&(parent, at)) = path.get(here as usize) {
-        if here == 0 {
-            break;
-        }
-        steps.push(at as usize);
-        here = parent;
-    }
-    steps.reverse();
-    steps
 }
 
 #[cfg(test)]
@@ -121,16 +130,18 @@ mod tests {
     use crate::testing::schedule;
     use crate::vram::H200_580;
 
-    const ALL: u64 = 1_000_000;
+    fn all(schedule: &Schedule) -> Exploration {
+        explore(schedule, H200_580, Bounds::default())
+    }
 
     #[test]
     fn states_are_visited_not_schedules() {
         // Three workers with four independent ops each: 34,650 interleavings.
         let line = |op: u32| format!("{} malloc id={op} bytes=2M", op % 3);
         let lines = (0..12).map(line).collect::<Vec<_>>().join("\n");
-        let found = explore(&schedule(&lines), H200_580, ALL);
+        let found = all(&schedule(&lines));
         assert_eq!(
-            (found.states, found.complete),
+            (found.states, found.is_complete()),
             (125, true),
             "5 x 5 x 5 places"
         );
@@ -145,7 +156,7 @@ mod tests {
                      1 free id=2";
         let schedule = schedule(lines);
         assert!(Record::of(&schedule, &Options::hypothetical(H200_580)).passes(&schedule));
-        let found = explore(&schedule, H200_580, ALL);
+        let found = all(&schedule);
         assert_eq!(found.failing, Some(vec![0, 2]), "the shortest");
     }
 
@@ -159,10 +170,10 @@ mod tests {
                      1 malloc id=2 bytes=9G
                      1 free id=2
                      1 unlock name=gpu";
-        let found = explore(&schedule(lines), H200_580, ALL);
+        let found = all(&schedule(lines));
         assert_eq!(
-            (found.failing, found.stuck, found.complete),
-            (None, None, true)
+            (&found.failing, &found.stuck, found.is_complete()),
+            (&None, &None, true)
         );
     }
 
@@ -176,9 +187,9 @@ mod tests {
                      1 lock name=a
                      1 unlock name=a
                      1 unlock name=b";
-        let found = explore(&schedule(lines), H200_580, ALL);
+        let found = all(&schedule(lines));
         assert_eq!(found.stuck, Some(vec![0, 4]));
-        assert!(found.complete);
+        assert!(found.is_complete());
     }
 
     #[test]
@@ -191,10 +202,10 @@ mod tests {
                      1 malloc id=2 bytes=1G
                      1 panic
                      1 malloc id=3 bytes=99G";
-        let found = explore(&schedule(lines), H200_580, ALL);
+        let found = all(&schedule(lines));
         assert_eq!(
-            (found.failing, found.stuck, found.complete),
-            (None, None, true)
+            (&found.failing, &found.stuck, found.is_complete()),
+            (&None, &None, true)
         );
     }
 
@@ -202,8 +213,15 @@ mod tests {
     fn the_bound_is_said() {
         let line = |op: u32| format!("{} malloc id={op} bytes=2M", op % 2);
         let lines = (0..40).map(line).collect::<Vec<_>>().join("\n");
-        let found = explore(&schedule(&lines), H200_580, 50);
-        assert_eq!((found.states, found.complete), (50, false));
+        let found = explore(
+            &schedule(&lines),
+            H200_580,
+            Bounds {
+                states_max: 50,
+                ..Bounds::default()
+            },
+        );
+        assert_eq!((found.states, found.is_complete()), (50, false));
     }
 
     #[test]
@@ -218,7 +236,7 @@ mod tests {
             );
             let schedule = schedule(&lines);
             let passes = run_all(&[], &schedule, H200_580).passes;
-            let found = explore(&schedule, H200_580, ALL);
+            let found = all(&schedule);
             assert!(passes || found.failing.is_some(), "{size}");
             failing += u32::from(!passes);
         }
@@ -253,9 +271,9 @@ mod tests {
                     .replace("=T", &format!("={t}")),
             );
         }
-        let found = explore(&schedule(&lines), H200_580, ALL);
-        assert!(found.complete, "{found:?}");
+        let found = all(&schedule(&lines));
+        assert!(found.is_complete(), "{found:?}");
         assert_eq!((found.failing, found.stuck), (None, None));
-        assert!(found.states > 1000, "{}", found.states);
+        assert!(found.states > 500, "{}", found.states);
     }
 }

@@ -3,22 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use tracefmt::ops::{OnError, Op, Schedule, Step};
+use tracefmt::ops::{OnError, Op, Step};
 
+use super::plan::Plan;
 use crate::vram::{Machine, Profile};
 
-/// What a worker did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// It cannot go on: it waits, or has no op left.
-    Nothing,
-    /// It took a step.
-    Step {
-        /// Which.
-        at: usize,
-        /// Whether that was an allocation that failed.
-        failed: bool,
-    },
+/// What a worker did in one move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Move {
+    /// How many steps it took; with none it cannot go on: it waits, or has no op left.
+    pub(super) steps: usize,
+    /// Whether the last of them was an allocation that failed.
+    pub(super) failed: bool,
 }
 
 /// Where a worker is.
@@ -38,69 +34,92 @@ pub(super) struct State<'a> {
     workers: Vec<Worker>,
     locks: BTreeMap<&'a str, usize>,
     barriers: BTreeMap<&'a str, BTreeSet<usize>>,
+    /// Live allocations as (worker, card, id), oldest first; only in plans that unwind.
+    held: Vec<(usize, Option<u32>, u64)>,
 }
 
 impl<'a> State<'a> {
-    pub(super) fn new(schedule: &Schedule, profile: Profile, workers: usize) -> Self {
+    pub(super) fn new(plan: &Plan<'a>, profile: Profile) -> Self {
         Self {
-            machine: Machine::new(profile, &schedule.header),
-            workers: vec![Worker::default(); workers],
+            machine: Machine::new(profile, &plan.schedule.header),
+            workers: vec![Worker::default(); plan.programs.len()],
             locks: BTreeMap::new(),
             barriers: BTreeMap::new(),
+            held: Vec::new(),
         }
     }
 
-    /// A name for the state, the same for the same state.
+    /// A name for the state, the same for states that go on alike.
     pub(super) fn fingerprint(&self) -> u128 {
-        let half = |salt: u64| {
-            let mut hasher = DefaultHasher::new();
-            salt.hash(&mut hasher);
-            self.machine.hash(&mut hasher);
-            self.workers.hash(&mut hasher);
-            self.locks.hash(&mut hasher);
-            self.barriers.hash(&mut hasher);
-            hasher.finish()
-        };
-        u128::from(half(1)) << 64 | u128::from(half(2))
+        let mut hasher = Twice(DefaultHasher::new(), DefaultHasher::new());
+        hasher.1.write_u64(1);
+        self.machine.hash(&mut hasher);
+        self.workers.hash(&mut hasher);
+        self.locks.hash(&mut hasher);
+        self.barriers.hash(&mut hasher);
+        self.held.hash(&mut hasher);
+        u128::from(hasher.0.finish()) << 64 | u128::from(hasher.1.finish())
     }
 
-    /// Whether every worker has stopped or come to its end.
-    pub(super) fn is_over(&self, programs: &[Vec<usize>]) -> bool {
-        let mut both = self.workers.iter().zip(programs);
-        both.all(|(worker, program)| {
-            worker.stopped || (!worker.arrived && worker.next >= program.len())
+    /// Roughly how many bytes it takes.
+    pub(super) fn size_bytes(&self) -> usize {
+        let small = self.workers.len() * size_of::<Worker>() + self.held.capacity() * 24;
+        size_of::<Self>() + small + self.locks.len() * 64 + self.machine.size_bytes()
+    }
+
+    /// Whether these workers have stopped or come to their end.
+    pub(super) fn is_over(&self, plan: &Plan<'a>, workers: &[usize]) -> bool {
+        workers.iter().all(|&worker| {
+            let Some(state) = self.workers.get(worker) else {
+                return true;
+            };
+            let left = plan.step(worker, state.next).is_some();
+            state.stopped || (!state.arrived && !left)
         })
     }
 
-    /// Lets a worker take its next step, if it can.
-    pub(super) fn advance(
+    /// Whether a worker can take a step.
+    pub(super) fn can_move(&self, plan: &Plan<'a>, worker: usize) -> bool {
+        let Some(state) = self.workers.get(worker) else {
+            return false;
+        };
+        let step = plan.step(worker, state.next);
+        let free = |step: &Step| match &step.op {
+            Op::Lock { name } => !self.locks.contains_key(name.as_str()),
+            _ => true,
+        };
+        !state.arrived && !state.stopped && step.is_some_and(|(_, step)| free(step))
+    }
+
+    /// Lets a worker go on: through local ops, up to and with the next one that others can
+    /// notice, or until something fails. The steps taken are handed to `taken`.
+    pub(super) fn go(
         &mut self,
-        schedule: &'a Schedule,
+        plan: &Plan<'a>,
         worker: usize,
-        program: &[usize],
-    ) -> Taken {
-        let Some(&Worker {
-            next,
-            arrived,
-            stopped,
-        }) = self.workers.get(worker)
-        else {
-            return Taken::Nothing;
-        };
-        let step = program
-            .get(next)
-            .and_then(|at| Some((*at, schedule.steps.get(*at)?)));
-        let Some((at, step)) = step.filter(|_step| !arrived && !stopped) else {
-            return Taken::Nothing;
-        };
-        let mut failed = false;
+        mut taken: impl FnMut(usize),
+    ) -> Move {
+        let mut made = Move::default();
+        while self.can_move(plan, worker) {
+            let next = self.workers.get(worker).map_or(0, |state| state.next);
+            let Some((at, step)) = plan.step(worker, next) else {
+                break;
+            };
+            made.failed = self.take(plan, worker, next, step);
+            made.steps += 1;
+            taken(at);
+            if made.failed || !plan.is_local(at) {
+                break;
+            }
+        }
+        made
+    }
+
+    /// Takes one step; `true` if it is an allocation that failed.
+    fn take(&mut self, plan: &Plan<'a>, worker: usize, next: usize, step: &'a Step) -> bool {
+        self.set_next(worker, next + 1);
         match &step.op {
-            Op::Lock { name } if self.locks.contains_key(name.as_str()) => {
-                return Taken::Nothing;
-            }
-            Op::Lock { name } => {
-                self.locks.insert(name, worker);
-            }
+            Op::Lock { name } => drop(self.locks.insert(name, worker)),
             Op::Unlock { name } => {
                 if self.locks.get(name.as_str()) == Some(&worker) {
                     self.locks.remove(name.as_str());
@@ -108,15 +127,21 @@ impl<'a> State<'a> {
             }
             Op::Barrier { name, n } => self.arrive(worker, name, *n),
             Op::Label { .. } => {}
-            Op::Panic { .. } => self.stop(worker),
-            _ => {
-                failed = self.call(schedule, worker, program, step);
+            Op::Panic { unwind } => {
+                if *unwind {
+                    self.unwind(worker, step);
+                }
+                self.stop(worker);
             }
+            _ => return self.call(plan, worker, next, step),
         }
+        false
+    }
+
+    fn set_next(&mut self, worker: usize, next: usize) {
         if let Some(worker) = self.workers.get_mut(worker) {
-            worker.next = worker.next.max(next + 1);
+            worker.next = next;
         }
-        Taken::Step { at, failed }
     }
 
     fn arrive(&mut self, worker: usize, name: &'a str, n: u64) {
@@ -136,8 +161,11 @@ impl<'a> State<'a> {
     }
 
     /// Runs a driver call; `true` if it was an allocation that failed.
-    fn call(&mut self, schedule: &Schedule, worker: usize, program: &[usize], step: &Step) -> bool {
+    fn call(&mut self, plan: &Plan<'a>, worker: usize, next: usize, step: &Step) -> bool {
         let outcome = self.machine.apply(step);
+        if plan.unwinds {
+            self.track(worker, step, outcome.rc);
+        }
         let refused = match step.op {
             Op::MemGetInfo {
                 need: Some(need),
@@ -151,25 +179,37 @@ impl<'a> State<'a> {
         match &step.on_error {
             OnError::Ignore => {}
             OnError::Abort => self.stop(worker),
-            OnError::Fallback(label) => self.seek(schedule, worker, program, label),
+            OnError::Fallback(label) => self.set_next(worker, plan.seek(worker, next, label)),
         }
         matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. })
     }
 
-    /// Goes on at a label; a worker that finds none comes to its end.
-    fn seek(&mut self, schedule: &Schedule, worker: usize, program: &[usize], label: &str) {
-        let Some(state) = self.workers.get_mut(worker) else {
-            return;
-        };
-        let is_label = |at: &usize| match schedule.steps.get(*at) {
-            Some(Step {
-                op: Op::Label { name },
-                ..
-            }) => name == label,
-            _ => false,
-        };
-        let rest = program.iter().skip(state.next).position(is_label);
-        state.next = rest.map_or(program.len(), |offset| state.next + offset);
+    /// Keeps the list of who holds what.
+    fn track(&mut self, worker: usize, step: &Step, rc: u32) {
+        match (&step.op, rc) {
+            (Op::Malloc { id, .. } | Op::MallocAsync { id, .. }, 0) => {
+                self.held.push((worker, step.gpu, *id));
+            }
+            (Op::Free { id } | Op::FreeAsync { id, .. }, 0) => {
+                self.held
+                    .retain(|(_, gpu, held)| (*gpu, *held) != (step.gpu, *id));
+            }
+            _ => {}
+        }
+    }
+
+    /// Frees what a worker holds, youngest first, as destructors do.
+    fn unwind(&mut self, worker: usize, panic: &Step) {
+        let (mine, rest) = std::mem::take(&mut self.held)
+            .into_iter()
+            .partition(|(owner, _, _)| *owner == worker);
+        self.held = rest;
+        let mine: Vec<(usize, Option<u32>, u64)> = mine;
+        for (_, gpu, id) in mine.into_iter().rev() {
+            let mut free = Step::new(Op::Free { id });
+            (free.worker, free.gpu) = (panic.worker, gpu);
+            self.machine.apply(&free);
+        }
     }
 
     /// A worker stops and lets go of its locks.
@@ -178,5 +218,19 @@ impl<'a> State<'a> {
         if let Some(worker) = self.workers.get_mut(worker) {
             worker.stopped = true;
         }
+    }
+}
+
+/// Two hashers that see the same, from different beginnings.
+struct Twice(DefaultHasher, DefaultHasher);
+
+impl Hasher for Twice {
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+        self.1.write(bytes);
     }
 }

@@ -1,9 +1,10 @@
 //! The result of a replay, `cuzk.replay/1`: peak, smallest card, agreement with what was
 //! recorded, findings. Fields may be added, never changed; sizes are bytes, steps count from 0.
 
-use serde::{Deserialize, Serialize};
-use tracefmt::finding::Finding;
-use tracefmt::ops::{Schedule, Step};
+mod model;
+
+use tracefmt::finding::{Finding, Severity};
+use tracefmt::ops::{OnError, Schedule, Step};
 
 use crate::check::{self, Scene, Source};
 use crate::life::Buffer;
@@ -11,86 +12,7 @@ use crate::minimum::{Minimum, minimum};
 use crate::run::{Peak, Ran};
 use crate::vram::{Profile, UnknownProfile};
 
-/// Schema name of [`Report`].
-pub const SCHEMA: &str = "cuzk.replay/1";
-
-/// Everything that `cuzk replay` says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    /// [`SCHEMA`].
-    pub schema: String,
-    /// `events` or `profile`.
-    pub source: String,
-    /// The lifecycle profile that rebuilt the schedule; none for recorded events.
-    pub profile: Option<String>,
-    /// The driver profile.
-    pub driver: String,
-    /// Memory of the fullest card.
-    pub capacity: u64,
-    /// Its use by others.
-    pub baseline: u64,
-    /// Its highest use, the baseline included.
-    pub peak_bytes: u64,
-    /// The step after which that was.
-    pub peak_step: u64,
-    /// The smallest card on which no allocation fails; none if there is no such card, or it was
-    /// not asked for.
-    pub min_vram_bytes: Option<u64>,
-    /// What binds on the next smaller card.
-    pub binding: Option<Binding>,
-    /// How many steps the schedule has.
-    pub steps: u64,
-    /// How many of them ran.
-    pub ran: u64,
-    /// Allocations that failed, swallowed ones included; 0 is a pass.
-    pub failed_allocations: u64,
-    /// Agreement of the model with what was recorded.
-    pub truth: Truth,
-    /// What was explored; none if only the recorded order was run.
-    pub explored: Option<Explored>,
-    /// What was found, in order of the steps that show it.
-    pub findings: Vec<Finding>,
-}
-
-/// The request that decides the smallest card.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Binding {
-    /// The step that fails on the next smaller card.
-    pub step: u64,
-    /// What is allocated at that moment, largest first.
-    pub live: Vec<Live>,
-}
-
-/// One live buffer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Live {
-    /// Its name, or `id <n>`.
-    pub buf: String,
-    /// The worker that made it.
-    pub worker: u32,
-    /// Bytes asked for.
-    pub bytes: u64,
-}
-
-/// Steps with a recorded answer, and how many of them the model has right.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Truth {
-    /// Steps that ran and have a recorded code or recorded bytes.
-    pub checked: u64,
-    /// Of these, those whose result code the model gives.
-    pub rc_agree: u64,
-    /// Of these, those whose code, free bytes and pool bytes it gives.
-    pub agree: u64,
-}
-
-/// What exploration did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Explored {
-    /// States visited.
-    pub states: u64,
-    /// Whether these are all.
-    pub complete: bool,
-}
+pub use model::{Binding, Changed, Explored, Live, Outcome, Report, SCHEMA, Truth, Verdict};
 
 /// What is asked of a replay.
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +60,7 @@ pub fn replay(schedule: &Schedule, request: &Request<'_>) -> Result<Report, Unkn
         None
     };
     let findings = check::all(&scene);
+    let (failed, unseen) = failures(&scene);
     Ok(Report {
         schema: SCHEMA.to_owned(),
         source: match request.source {
@@ -155,11 +78,39 @@ pub fn replay(schedule: &Schedule, request: &Request<'_>) -> Result<Report, Unkn
         binding: smallest.and_then(|minimum| binding(&scene, &minimum)),
         steps: schedule.steps.len() as u64,
         ran: scene.record.ran.len() as u64,
-        failed_allocations: scene.record.failed_allocations(schedule).count() as u64,
+        verdict: verdict(&findings, failed),
+        failed_allocations: failed,
+        unseen_failures: unseen,
         truth: truth(schedule, &scene.record.ran),
         explored: None,
+        failing_order: None,
+        stuck_order: None,
+        what_if: Vec::new(),
         findings,
     })
+}
+
+/// Errors decide; failures without one are failures that nobody saw.
+fn verdict(findings: &[Finding], failed: u64) -> Verdict {
+    let error = |finding: &Finding| finding.severity == Severity::Error;
+    if findings.iter().any(error) {
+        Verdict::Fails
+    } else if failed > 0 {
+        Verdict::FailsUnseen
+    } else {
+        Verdict::Passes
+    }
+}
+
+/// How many allocations failed, and how many of them unseen.
+fn failures(scene: &Scene<'_>) -> (u64, u64) {
+    let (mut failed, mut unseen) = (0, 0);
+    for (_, ran, step) in scene.record.failed_allocations(scene.schedule) {
+        let swallowed = step.on_error == OnError::Ignore;
+        failed += 1;
+        unseen += u64::from(swallowed || scene.severity(ran.at) < Severity::Error);
+    }
+    (failed, unseen)
 }
 
 /// The card whose peak is closest to its capacity.

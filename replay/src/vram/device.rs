@@ -11,7 +11,7 @@ use tracefmt::ops::Stream;
 
 use super::pool::Pool;
 use super::profile::Profile;
-use super::slab::{SlabPlace, Slabs};
+use super::slab::{Names, SlabPlace, Slabs};
 use super::streams::{Moment, Streams};
 
 /// `cudaErrorInvalidValue`: a pointer that is none.
@@ -22,7 +22,7 @@ pub const RC_OUT_OF_MEMORY: u32 = 2;
 pub const RC_BAD_HANDLE: u32 = 400;
 
 /// What holds the memory of an allocation.
-#[derive(Debug, Clone, Copy, Hash)]
+#[derive(Debug, Clone, Copy)]
 enum Place {
     /// A request that failed, or for no bytes: the null pointer, which may be freed.
     Null,
@@ -31,8 +31,23 @@ enum Place {
     Pool(u64),
 }
 
+impl Place {
+    /// The place in numbers, with the rank of its slab in place of the slab's name.
+    fn ranked(&self, names: &Names) -> (u8, usize, u64, u64) {
+        match self {
+            Self::Null => (0, 0, 0, 0),
+            Self::Blocks(bytes) => (1, 0, 0, *bytes),
+            Self::Slab(place) => {
+                let (slab, offset, bytes) = place.ranked(names);
+                (2, slab, offset, bytes)
+            }
+            Self::Pool(start) => (3, 0, *start, 0),
+        }
+    }
+}
+
 /// A `cudaMalloc`ed pointer that was freed on a stream and not observed yet.
-#[derive(Debug, Clone, Copy, Hash)]
+#[derive(Debug, Clone, Copy)]
 struct Deferred {
     stream: Stream,
     moment: Moment,
@@ -313,23 +328,53 @@ impl Device {
         self.unpinned_bytes += cost.min(self.profile.block_bytes);
     }
 
+    /// Roughly how many bytes the model of it takes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let table = self.allocations.capacity() * 48 + self.deferred.capacity() * 64;
+        let parts = self.slabs.size_bytes() + self.pool.size_bytes() + self.streams.size_bytes();
+        size_of::<Self>() + table + parts
+    }
+
     fn pin_cost(&self, host_bytes: u64) -> u64 {
         (host_bytes >> 30).saturating_mul(self.profile.pin_bytes_per_gib)
     }
 }
 
-/// Two cards that will answer alike hash alike, whatever the order of their table.
+/// Two cards that answer alike from now on hash alike, however they came there: the order of
+/// tables, how far streams have counted and what slabs are called do not show.
 impl Hash for Device {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let mut named: Vec<(&u64, &Place)> = self.allocations.iter().collect();
+        let deferred = self.deferred.iter();
+        let deferred = deferred.map(|free| (free.stream, free.moment));
+        let ranks = self.streams.ranks(deferred.chain(self.pool.pending()));
+        let places = self.allocations.values();
+        let places = places.chain(self.deferred.iter().map(|free| &free.place));
+        let names = self.slabs.names(places.filter_map(|place| match place {
+            Place::Slab(place) => Some(*place),
+            Place::Null | Place::Blocks(_) | Place::Pool(_) => None,
+        }));
+        let mut named: Vec<_> = self.allocations.iter().collect();
         named.sort_unstable_by_key(|(id, _)| **id);
-        named.hash(state);
-        self.deferred.hash(state);
+        named.len().hash(state);
+        for (id, place) in named {
+            (id, place.ranked(&names)).hash(state);
+        }
+        // All of these go back when they are observed, in whatever order they stand.
+        let mut waiting: Vec<_> = self
+            .deferred
+            .iter()
+            .map(|free| {
+                let moment = ranks.moment(free.stream, free.moment);
+                (free.stream, moment, free.place.ranked(&names))
+            })
+            .collect();
+        waiting.sort_unstable();
+        waiting.hash(state);
         (self.capacity, self.baseline, self.blocks_bytes).hash(state);
         (self.pinned_bytes, self.unpinned_bytes).hash(state);
-        self.slabs.hash(state);
-        self.pool.hash(state);
-        self.streams.hash(state);
+        self.slabs.hash_ranked(&names, state);
+        self.pool.hash_ranked(&ranks, state);
+        self.streams.hash_ranked(&ranks, state);
     }
 }
 

@@ -80,6 +80,12 @@ impl Machine {
         self.sticky
     }
 
+    /// Roughly how many bytes the model takes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let cards: usize = self.devices.iter().map(Device::size_bytes).sum();
+        cards + self.host.registered().count() * 64 + self.last_errors.len() * 64
+    }
+
     /// Runs one op.
     pub fn apply(&mut self, step: &Step) -> Outcome {
         let gpu = usize::try_from(step.gpu.unwrap_or(0)).unwrap_or(usize::MAX);

@@ -4,8 +4,10 @@
 //! blocks that use it and the frees on it that no synchronisation has observed. Only an idle
 //! page, one with neither, can be moved or given back.
 
+use std::hash::{Hash, Hasher};
+
 /// One page of the pool's address space.
-#[derive(Debug, Clone, Copy, Default, Hash)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Page {
     mapped: bool,
     used: u32,
@@ -19,7 +21,7 @@ impl Page {
 }
 
 /// The pages of one pool. Ranges are in pages, the end excluded.
-#[derive(Debug, Clone, Default, Hash)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Pages {
     all: Vec<Page>,
     mapped: u64,
@@ -105,6 +107,23 @@ impl Pages {
                 left -= 1;
             }
         }
+    }
+
+    /// Hashes which pages are mapped; who uses them follows from the ranges.
+    pub(super) fn hash_mapped<H: Hasher>(&self, state: &mut H) {
+        self.mapped.hash(state);
+        let mut mapped = false;
+        for (at, page) in self.all.iter().enumerate() {
+            if page.mapped != mapped {
+                mapped = page.mapped;
+                at.hash(state);
+            }
+        }
+    }
+
+    /// Roughly how many bytes they take.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.all.len() * size_of::<Page>()
     }
 
     fn slice(&self, range: &Range) -> &[Page] {

@@ -11,14 +11,16 @@
 //!
 //! Found by replaying recorded address sequences; `docs/vram-model.md` has the evidence.
 
+use std::hash::{Hash, Hasher};
+
 use tracefmt::ops::Stream;
 
 use super::profile::Profile;
 use super::space::{REQUEST_BYTES_MAX, Space, Span};
-use super::streams::{Moment, Streams};
+use super::streams::{Moment, Ranks, Streams};
 
 /// The default pool of one card.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone)]
 pub(super) struct Pool {
     page_bytes: u64,
     align_bytes: u64,
@@ -135,6 +137,22 @@ impl Pool {
 
     pub(super) fn set_threshold(&mut self, bytes: u64) {
         self.threshold_bytes = bytes;
+    }
+
+    /// The frees in the pool that are pending.
+    pub(super) fn pending(&self) -> impl Iterator<Item = (Stream, Moment)> + '_ {
+        self.space.pending()
+    }
+
+    /// Hashes what decides later answers.
+    pub(super) fn hash_ranked<H: Hasher>(&self, ranks: &Ranks, state: &mut H) {
+        self.threshold_bytes.hash(state);
+        self.space.hash_ranked(ranks, state);
+    }
+
+    /// Roughly how many bytes it takes.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.space.size_bytes()
     }
 
     fn pages_above(&self, keep: u64) -> u64 {

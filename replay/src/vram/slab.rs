@@ -6,17 +6,35 @@
 //! the driver's own small allocations, which live in slabs that it never shares.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
 /// Where a small request lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SlabPlace {
     slab: u64,
     offset: u64,
     bytes: u64,
 }
 
+impl SlabPlace {
+    /// The place with the rank of its slab in place of the name.
+    pub(super) fn ranked(self, names: &Names) -> (usize, u64, u64) {
+        (names.rank(self.slab), self.offset, self.bytes)
+    }
+}
+
+/// The names of the slabs in use, ascending.
+#[derive(Debug)]
+pub(super) struct Names(Vec<u64>);
+
+impl Names {
+    fn rank(&self, slab: u64) -> usize {
+        self.0.partition_point(|&name| name < slab)
+    }
+}
+
 /// All slabs of one card.
-#[derive(Debug, Clone, Default, Hash)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Slabs {
     slab_bytes: u64,
     align_bytes: u64,
@@ -94,6 +112,28 @@ impl Slabs {
         }
         self.add_gap(slab, offset, bytes);
         false
+    }
+
+    /// Hashes what decides later answers: of the names of slabs only their order does.
+    pub(super) fn hash_ranked<H: Hasher>(&self, names: &Names, state: &mut H) {
+        self.gaps.len().hash(state);
+        for (&(slab, offset), &length) in &self.gaps {
+            (names.rank(slab), offset, length).hash(state);
+        }
+    }
+
+    /// The slabs in use, in order, given the places in use: a full slab has no gap.
+    pub(super) fn names(&self, places: impl Iterator<Item = SlabPlace>) -> Names {
+        let open = self.gaps.keys().map(|&(slab, _)| slab);
+        let mut names: Vec<u64> = open.chain(places.map(|place| place.slab)).collect();
+        names.sort_unstable();
+        names.dedup();
+        Names(names)
+    }
+
+    /// Roughly how many bytes they take.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.gaps.len() * 80
     }
 
     fn round(&self, bytes: u64) -> u64 {

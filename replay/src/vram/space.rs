@@ -6,11 +6,12 @@
 //! apart. Which range an allocation takes is decided in [`super::pool`].
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
 use tracefmt::ops::Stream;
 
 use super::pages::{Pages, Range};
-use super::streams::Moment;
+use super::streams::{Moment, Ranks};
 
 /// One past the last address; far beyond any card.
 const SPACE_END: u64 = 1 << 57;
@@ -19,7 +20,7 @@ const SPACE_END: u64 = 1 << 57;
 pub(super) const REQUEST_BYTES_MAX: u64 = 1 << 56;
 
 /// What a range is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Used,
     General,
@@ -51,7 +52,7 @@ pub(super) struct Span {
 type ByLength = BTreeSet<(u64, u64)>;
 
 /// The ranges of one pool, with their pages.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone)]
 pub(super) struct Space {
     page_bytes: u64,
     ranges: BTreeMap<u64, (u64, State)>,
@@ -166,6 +167,35 @@ impl Space {
     /// Whether anything is pending.
     pub(super) fn has_pending(&self) -> bool {
         !self.pending.is_empty()
+    }
+
+    /// The frees that are pending.
+    pub(super) fn pending(&self) -> impl Iterator<Item = (Stream, Moment)> + '_ {
+        self.ranges.values().filter_map(|(_, state)| match state {
+            State::Pending(stream, moment) => Some((*stream, *moment)),
+            State::Used | State::General => None,
+        })
+    }
+
+    /// Hashes ranges and pages, with ranks in place of moments.
+    pub(super) fn hash_ranked<H: Hasher>(&self, ranks: &Ranks, state: &mut H) {
+        self.ranges.len().hash(state);
+        for (start, (end, kind)) in &self.ranges {
+            let kind = match kind {
+                State::Used => (0, None),
+                State::General => (1, None),
+                State::Pending(stream, moment) => {
+                    (2, Some((*stream, ranks.moment(*stream, *moment))))
+                }
+            };
+            (start, end, kind).hash(state);
+        }
+        self.pages.hash_mapped(state);
+    }
+
+    /// Roughly how many bytes it takes.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.ranges.len() * 96 + self.pages.size_bytes()
     }
 
     /// Inserts a free range and makes it one with its neighbours of the same kind.

@@ -7,11 +7,12 @@
 //! work counts as running for longer, which costs pool pages but never an allocation.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 use tracefmt::ops::Stream;
 
 /// The place of a free in the order of its stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Moment {
     /// Position of the free in its stream.
     position: u64,
@@ -29,7 +30,7 @@ impl Moment {
     }
 }
 
-#[derive(Debug, Clone, Default, Hash)]
+#[derive(Debug, Clone, Default)]
 struct Clock {
     /// Position of the last op.
     position: u64,
@@ -41,8 +42,61 @@ struct Clock {
     seen: BTreeMap<Stream, u64>,
 }
 
+impl Clock {
+    /// Whether there is work that the host has not waited for.
+    fn is_running(&self) -> bool {
+        self.work > self.done
+    }
+}
+
+/// The positions of one stream that later answers can depend on, ascending.
+#[derive(Debug, Clone, Default)]
+struct Marks {
+    /// Of frees that are pending.
+    frees: Vec<u64>,
+    /// Of work that runs, or that a pending free waits for.
+    works: Vec<u64>,
+}
+
+/// Positions as ranks, so that histories of different length which leave the same behind are
+/// told by the same numbers.
+///
+/// Every comparison of the model is between a position and a mark: a limit with the position of
+/// a pending free, or a point up to which work is done with the position of work that runs. How
+/// many marks a position reaches decides all of them, now and later, since new positions lie
+/// beyond every old one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ranks(BTreeMap<Stream, Marks>);
+
+impl Ranks {
+    fn marks(&mut self, stream: Stream) -> &mut Marks {
+        self.0.entry(stream).or_default()
+    }
+
+    /// How many frees and how many works a position reaches.
+    fn of(&self, stream: Stream, position: u64) -> (usize, usize) {
+        self.0.get(&stream).map_or((0, 0), |marks| {
+            let reached = |list: &[u64]| list.partition_point(|&mark| mark <= position);
+            (reached(&marks.frees), reached(&marks.works))
+        })
+    }
+
+    /// Positions of other streams; those that reach nothing decide nothing.
+    fn of_seen(&self, seen: &BTreeMap<Stream, u64>) -> Vec<(Stream, (usize, usize))> {
+        let ranked = seen.iter().map(|(&other, &at)| (other, self.of(other, at)));
+        ranked.filter(|(_, rank)| *rank != (0, 0)).collect()
+    }
+
+    /// A pending free: its rank among the frees, and how much work it waits for.
+    pub(crate) fn moment(&self, stream: Stream, moment: Moment) -> (usize, usize) {
+        let (position, _) = self.of(stream, moment.position);
+        let (_, after) = self.of(stream, moment.after);
+        (position, after)
+    }
+}
+
 /// What an event stands for.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone)]
 struct Event {
     stream: Stream,
     clock: Clock,
@@ -70,7 +124,7 @@ impl Before {
 }
 
 /// All streams and events of one card.
-#[derive(Debug, Clone, Default, Hash)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Streams {
     clocks: BTreeMap<Stream, Clock>,
     events: BTreeMap<u64, Event>,
@@ -183,6 +237,56 @@ impl Streams {
                 .clocks
                 .get(&stream)
                 .is_none_or(|clock| clock.done >= moment.after)
+    }
+
+    /// The positions that still matter, given the frees that are pending: those of the frees,
+    /// and those of work that the host has not waited for.
+    pub(crate) fn ranks(&self, pending: impl Iterator<Item = (Stream, Moment)>) -> Ranks {
+        let mut ranks = Ranks::default();
+        for (&stream, clock) in self.clocks.iter().filter(|(_, clock)| clock.is_running()) {
+            ranks.marks(stream).works.push(clock.work);
+        }
+        for (stream, moment) in pending {
+            let done = self.clocks.get(&stream).map_or(0, |clock| clock.done);
+            let marks = ranks.marks(stream);
+            marks.frees.push(moment.position);
+            if moment.after > done {
+                marks.works.push(moment.after);
+            }
+        }
+        for marks in ranks.0.values_mut() {
+            for list in [&mut marks.frees, &mut marks.works] {
+                list.sort_unstable();
+                list.dedup();
+            }
+        }
+        ranks
+    }
+
+    /// Hashes what decides later answers, with ranks in place of positions.
+    pub(crate) fn hash_ranked<H: Hasher>(&self, ranks: &Ranks, state: &mut H) {
+        for (&stream, clock) in &self.clocks {
+            let running = clock.is_running();
+            let work = running.then(|| ranks.of(stream, clock.work));
+            let seen = ranks.of_seen(&clock.seen);
+            if work.is_some() || !seen.is_empty() {
+                (stream, work, seen).hash(state);
+            }
+        }
+        for (id, Event { stream, clock }) in &self.events {
+            (id, stream, clock.is_running()).hash(state);
+            ranks.of(*stream, clock.work).hash(state);
+            ranks.of(*stream, clock.position).hash(state);
+            ranks.of_seen(&clock.seen).hash(state);
+        }
+    }
+
+    /// Roughly how many bytes it takes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let seen = |clock: &Clock| 80 + clock.seen.len() * 32;
+        let clocks: usize = self.clocks.values().map(seen).sum();
+        let events = self.events.values().map(|event| 32 + seen(&event.clock));
+        clocks + events.sum::<usize>()
     }
 
     /// Whether `stream` is ordered after a free on another stream.

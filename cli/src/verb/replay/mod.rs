@@ -8,13 +8,12 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::Args;
-use replay::change::{Change, describe, run_all};
+use replay::change::Change;
 use replay::check::Source;
-use replay::explore::{Exploration, explore};
-use replay::report::{Explored, Report, Request};
+use replay::explore::{Bounds, explore};
+use replay::report::{Changed, Report, Request, Verdict};
 use replay::vram::Profile;
-use serde_json::json;
-use tracefmt::finding::{Code, Severity};
+use tracefmt::finding::Code;
 use tracefmt::ops::{Schedule, Truth};
 
 use crate::error::CliError;
@@ -40,7 +39,8 @@ Changes for --what-if: free:BUF=after:last-use, free:BUF=after:LAUNCH, free:BUF=
 workers=1, vram=SIZE, baseline=SIZE, driver=NAME, margin=SIZE, sync=every-partition,
 sync=every-allocation, trim=every-partition; several joined by commas are one change.
 
-Exits with 1 when a finding of severity error was made.")]
+Exits with 1 when a finding of severity error was made, or when a recorded schedule fails in some
+other order (--explore). What only a rebuilt schedule suggests is a warning, and exits with 0.")]
 pub struct Replay {
     /// A log, or a schedule of ops; - is standard input
     #[arg(value_name = "LOG|OPS")]
@@ -66,9 +66,12 @@ pub struct Replay {
     /// Try all orders that locks, barriers, streams and events allow
     #[arg(long)]
     explore: bool,
-    /// Where exploration stops
-    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    /// States after which exploration stops
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().states_max)]
     states_max: u64,
+    /// Memory at which exploration stops, roughly
+    #[arg(long, value_name = "SIZE", default_value = "2GiB")]
+    memory_max: String,
     /// Leave the core of the schedule that still shows a finding of this code
     #[arg(long, value_name = "CODE")]
     shrink: Option<String>,
@@ -104,29 +107,21 @@ pub fn run(verb: &Replay) -> Result<Exit, CliError> {
         write(path, &of.schedule)?;
     }
     let mut report = report(verb, &of, driver)?;
-    let explored = verb
-        .explore
-        .then(|| explore(&of.schedule, driver, verb.states_max));
-    report.explored = explored.as_ref().map(|found| Explored {
-        states: found.states,
-        complete: found.complete,
-    });
-    let verdicts = what_ifs(verb, &of.schedule, driver)?;
-    match verb.format {
-        Format::Text => {
-            output::text(&text::render(&of, &report, explored.as_ref(), &verdicts))?;
-        }
-        Format::Json => output::json(&as_json(&report, explored.as_ref(), &verdicts)?)?,
+    if verb.explore {
+        let bounds = Bounds {
+            states_max: verb.states_max,
+            bytes_max: source::size(&verb.memory_max)?,
+        };
+        report.add_explored(explore(&of.schedule, driver, bounds));
     }
-    let errors = report
-        .findings
-        .iter()
-        .any(|finding| finding.severity == Severity::Error);
-    let failing = explored.is_some_and(|found| found.failing.or(found.stuck).is_some());
-    Ok(if errors || failing {
-        Exit::Findings
-    } else {
-        Exit::Clean
+    report.what_if = what_ifs(verb, &of.schedule, driver)?;
+    match verb.format {
+        Format::Text => output::text(&text::render(&of, &report))?,
+        Format::Json => output::json(&report)?,
+    }
+    Ok(match report.verdict {
+        Verdict::Fails => Exit::Findings,
+        Verdict::Passes | Verdict::FailsUnseen => Exit::Clean,
     })
 }
 
@@ -135,14 +130,6 @@ fn forget_answers(schedule: &mut Schedule) {
     for step in &mut schedule.steps {
         step.truth = Truth::default();
     }
-}
-
-/// One changed rule and what came of it.
-struct WhatIf {
-    change: String,
-    passes: bool,
-    peak_bytes: u64,
-    failed: usize,
 }
 
 fn driver(verb: &Replay, schedule: &Schedule) -> Result<Profile, CliError> {
@@ -189,47 +176,13 @@ fn report(verb: &Replay, of: &Of, driver: Profile) -> Result<Report, CliError> {
         .map_err(|error| CliError::Usage(error.to_string()))
 }
 
-fn what_ifs(verb: &Replay, schedule: &Schedule, driver: Profile) -> Result<Vec<WhatIf>, CliError> {
+fn what_ifs(verb: &Replay, schedule: &Schedule, driver: Profile) -> Result<Vec<Changed>, CliError> {
     let one = |text: &String| {
         let changes: Result<Vec<Change>, _> = text.split(',').map(str::parse).collect();
         let changes = changes.map_err(|error: replay::change::BadChange| {
             CliError::Usage(format!("--what-if {text}: {error}"))
         })?;
-        let verdict = run_all(&changes, schedule, driver);
-        Ok(WhatIf {
-            change: describe(&changes),
-            passes: verdict.passes,
-            peak_bytes: verdict.peak.bytes,
-            failed: verdict.failed.len(),
-        })
+        Ok(Changed::run(&changes, schedule, driver))
     };
     verb.what_if.iter().map(one).collect()
-}
-
-fn as_json(
-    report: &Report,
-    explored: Option<&Exploration>,
-    verdicts: &[WhatIf],
-) -> Result<serde_json::Value, CliError> {
-    let made = serde_json::to_value(report);
-    let mut value = made.map_err(|error| CliError::Internal(error.to_string()))?;
-    if let Some(object) = value.as_object_mut() {
-        let list: Vec<serde_json::Value> = verdicts
-            .iter()
-            .map(|one| {
-                json!({
-                    "change": one.change,
-                    "passes": one.passes,
-                    "peak_bytes": one.peak_bytes,
-                    "failed_allocations": one.failed,
-                })
-            })
-            .collect();
-        object.insert("what_if".to_owned(), json!(list));
-        if let Some(found) = explored {
-            object.insert("failing_order".to_owned(), json!(found.failing));
-            object.insert("stuck_order".to_owned(), json!(found.stuck));
-        }
-    }
-    Ok(value)
 }

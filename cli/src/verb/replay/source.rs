@@ -92,7 +92,7 @@ fn of_log(verb: &Replay, input: &inputs::Source, given: &Given) -> Result<Of, Cl
 }
 
 /// Bytes of a size in the syntax of the changes.
-fn size(text: &str) -> Result<u64, CliError> {
+pub(super) fn size(text: &str) -> Result<u64, CliError> {
     replay::change::bytes(text).ok_or_else(|| {
         CliError::Usage(format!(
             "expected a size such as 16GiB or 1609MiB, found {text:?}"

@@ -1,27 +1,16 @@
 //! A replay in words.
 
-use replay::explore::Exploration;
-use replay::report::Report;
-use tracefmt::finding::Finding;
+use replay::explore::Bound;
+use replay::report::{Changed, Explored, Outcome, Report, Verdict};
+use tracefmt::finding::{Finding, Severity};
 
-use super::WhatIf;
 use super::source::Of;
 use crate::output::put;
 
 /// What `cuzk replay` prints: the run in numbers, findings, changed rules, exploration.
-pub(super) fn render(
-    of: &Of,
-    report: &Report,
-    explored: Option<&Exploration>,
-    verdicts: &[WhatIf],
-) -> String {
-    let mut text = String::new();
-    let verdict = if report.failed_allocations == 0 {
-        "PASSES: no allocation fails".to_owned()
-    } else {
-        format!("FAILS: {}", failing(report.failed_allocations))
-    };
-    put(&mut text, format_args!("{verdict}\n\n"));
+pub(super) fn render(of: &Of, report: &Report) -> String {
+    let mut text = headline(report);
+    text.push_str("\n\n");
     let source = report.profile.as_ref().map_or_else(
         || "recorded".to_owned(),
         |profile| format!("rebuilt with the lifecycle of {profile}"),
@@ -58,9 +47,35 @@ pub(super) fn render(
     for finding in &report.findings {
         text.push_str(&one(finding));
     }
-    text.push_str(&changed(verdicts));
-    text.push_str(&explored.map(orders).unwrap_or_default());
+    text.push_str(&changed(&report.what_if));
+    let orders = |explored: &Explored| orders(report, explored);
+    text.push_str(&report.explored.as_ref().map(orders).unwrap_or_default());
     text
+}
+
+/// The verdict in a line; it never says better or worse than the exit code.
+fn headline(report: &Report) -> String {
+    let seen = report.failed_allocations - report.unseen_failures;
+    let failures = match (seen, report.unseen_failures) {
+        (0, 0) => "no allocation fails".to_owned(),
+        (seen, 0) => failing(seen),
+        (0, unseen) => format!("{} unseen", failing(unseen)),
+        (seen, unseen) => format!("{}, {unseen} more unseen", failing(seen)),
+    };
+    match report.verdict {
+        Verdict::Passes => format!("PASSES: {failures}"),
+        Verdict::FailsUnseen => format!("NO FAILURE IS SEEN, but {failures} (inferred)"),
+        Verdict::Fails if report.failed_allocations > 0 => format!("FAILS: {failures}"),
+        Verdict::Fails => {
+            let errors = report.findings.iter();
+            let errors = errors.filter(|finding| finding.severity == Severity::Error);
+            match errors.count() {
+                0 => "FAILS in another order than the recorded one".to_owned(),
+                1 => "FAILS: 1 error, though no allocation fails".to_owned(),
+                n => format!("FAILS: {n} errors, though no allocation fails"),
+            }
+        }
+    }
 }
 
 fn mib(bytes: u64) -> String {
@@ -144,7 +159,7 @@ fn failing(allocations: u64) -> String {
     }
 }
 
-fn changed(verdicts: &[WhatIf]) -> String {
+fn changed(verdicts: &[Changed]) -> String {
     let mut text = String::new();
     if !verdicts.is_empty() {
         text.push_str("\nwhat if\n");
@@ -153,7 +168,7 @@ fn changed(verdicts: &[WhatIf]) -> String {
         let verdict = if one.passes {
             "passes".to_owned()
         } else {
-            failing(one.failed as u64)
+            failing(one.failed_allocations)
         };
         let (change, peak) = (&one.change, mib(one.peak_bytes));
         put(
@@ -164,38 +179,41 @@ fn changed(verdicts: &[WhatIf]) -> String {
     text
 }
 
-fn orders(found: &Exploration) -> String {
+fn orders(report: &Report, found: &Explored) -> String {
     let mut text = String::new();
-    let all = if found.complete {
-        "all"
-    } else {
-        "not all, the bound was reached"
+    let all = match found.bound {
+        None => "all there are",
+        Some(Bound::States) => "not all: the bound on states was reached, --states-max",
+        Some(Bound::Memory) => "not all: the bound on memory was reached, --memory-max",
     };
     put(
         &mut text,
         format_args!("\nexplored {} states ({all})\n", found.states),
     );
-    let steps = |order: &[usize]| {
-        order
-            .iter()
-            .map(usize::to_string)
-            .collect::<Vec<_>>()
-            .join(" ")
+    let every = if found.complete {
+        "every order"
+    } else {
+        "every order seen so far"
     };
-    match (&found.failing, &found.stuck) {
-        (Some(order), _) => put(
+    let verdict = match found.outcomes.as_slice() {
+        [Outcome::Passes] => format!("{every} passes"),
+        [Outcome::Fails] => format!("{every} fails"),
+        [Outcome::Stuck] => format!("{every} gets stuck"),
+        [] => "no order came to an end yet".to_owned(),
+        _ => "it depends on the order".to_owned(),
+    };
+    put(&mut text, format_args!("  {verdict}\n"));
+    for (what, order) in [
+        ("fails", &report.failing_order),
+        ("gets stuck", &report.stuck_order),
+    ] {
+        let Some(order) = order else { continue };
+        let steps: Vec<String> = order.iter().map(usize::to_string).collect();
+        let steps = steps.join(" ");
+        put(
             &mut text,
-            format_args!("  shortest order that fails, by step: {}\n", steps(order)),
-        ),
-        (None, Some(order)) => put(
-            &mut text,
-            format_args!(
-                "  shortest order that gets stuck, by step: {}\n",
-                steps(order)
-            ),
-        ),
-        (None, None) if found.complete => text.push_str("  no order fails\n"),
-        (None, None) => text.push_str("  no order seen so far fails\n"),
+            format_args!("  shortest order that {what}, by step: {steps}\n"),
+        );
     }
     text
 }

@@ -1,0 +1,227 @@
+//! Exploration against trying every order one by one.
+//!
+//! The other side is the runner, which knows nothing of states, reduction or fingerprints: every
+//! interleaving of the workers is laid out as a recorded order and run. What can come of any of
+//! them, exploration must say, and nothing else.
+
+#![expect(clippy::expect_used, reason = "a test may stop where it stands")]
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use replay::explore::{Bounds, Exploration, explore};
+use replay::run::{Options, Record, Stop};
+use replay::vram::{H200_580, Profile, STRICT};
+use tracefmt::ops::{Header, OnError, Op, Schedule, Step, Stream, Work};
+
+/// What can come of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Verdict {
+    Passes,
+    Fails,
+    Stuck,
+}
+
+fn explored(found: &Exploration) -> BTreeSet<Verdict> {
+    let all = [
+        (Verdict::Passes, &found.passing),
+        (Verdict::Fails, &found.failing),
+        (Verdict::Stuck, &found.stuck),
+    ];
+    let seen = all.into_iter().filter(|(_, order)| order.is_some());
+    seen.map(|(verdict, _)| verdict).collect()
+}
+
+fn run(schedule: &Schedule, profile: Profile) -> Verdict {
+    let record = Record::of(schedule, &Options::hypothetical(profile));
+    let waits = |stop: &Stop| matches!(stop, Stop::Locked { .. } | Stop::Alone { .. });
+    if !record.passes(schedule) {
+        Verdict::Fails
+    } else if record.ending.stopped.iter().any(|(_, stop)| waits(stop)) {
+        Verdict::Stuck
+    } else {
+        Verdict::Passes
+    }
+}
+
+/// Runs every interleaving of the workers' steps.
+fn every_order(schedule: &Schedule, profile: Profile) -> BTreeSet<Verdict> {
+    let mut programs: Vec<Vec<Step>> = Vec::new();
+    for step in &schedule.steps {
+        let worker = step.worker.unwrap_or(0) as usize;
+        programs.resize_with(programs.len().max(worker + 1), Vec::new);
+        programs[worker].push(step.clone());
+    }
+    let mut seen = BTreeSet::new();
+    let mut next = vec![0; programs.len()];
+    let mut order = Vec::new();
+    extend(&programs, &mut next, &mut order, &mut |steps| {
+        let one = Schedule::new(schedule.header.clone(), steps.to_vec());
+        seen.insert(run(&one, profile));
+    });
+    seen
+}
+
+fn extend(
+    programs: &[Vec<Step>],
+    next: &mut Vec<usize>,
+    order: &mut Vec<Step>,
+    whole: &mut impl FnMut(&[Step]),
+) {
+    let mut more = false;
+    for worker in 0..programs.len() {
+        if let Some(step) = programs[worker].get(next[worker]) {
+            more = true;
+            order.push(step.clone());
+            next[worker] += 1;
+            extend(programs, next, order, whole);
+            next[worker] -= 1;
+            order.pop();
+        }
+    }
+    if !more {
+        whole(order);
+    }
+}
+
+/// Ops over few names, so that workers meet.
+fn op() -> impl Strategy<Value = Op> {
+    let id = || 0_u64..3;
+    let stream = || prop_oneof![(0_u64..2).prop_map(Stream::Id), Just(Stream::Legacy),];
+    let bytes = prop_oneof![
+        Just(1_u64 << 20),
+        Just(1 << 30),
+        Just(3 << 30),
+        Just(5 << 30)
+    ];
+    let name = || prop_oneof![Just("a".to_owned()), Just("b".to_owned())];
+    let memory = prop_oneof![
+        3 => (id(), bytes.clone()).prop_map(|(id, bytes)| Op::Malloc { id, bytes }),
+        2 => (id(), bytes, stream()).prop_map(|(id, bytes, stream)| Op::MallocAsync {
+            id,
+            bytes,
+            stream,
+        }),
+        3 => id().prop_map(|id| Op::Free { id }),
+        2 => (id(), stream()).prop_map(|(id, stream)| Op::FreeAsync { id, stream }),
+    ];
+    let order = prop_oneof![
+        stream().prop_map(|stream| Op::StreamSync { stream }),
+        Just(Op::CtxSync),
+        (id(), stream()).prop_map(|(event, stream)| Op::EventRecord { event, stream }),
+        (id(), stream()).prop_map(|(event, stream)| Op::StreamWait { event, stream }),
+        id().prop_map(|event| Op::EventSync { event }),
+        stream().prop_map(|stream| Op::Launch(Work {
+            stream,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            ms: None,
+        })),
+        Just(Op::Trim { keep: 0 }),
+        Just(Op::SetThreshold { bytes: u64::MAX }),
+        Just(Op::GetLastError),
+        Just(Op::MemGetInfo {
+            need: Some(4 << 30),
+            margin: None,
+        }),
+    ];
+    let host = prop_oneof![
+        Just(Op::HostRegister {
+            addr: 4096,
+            bytes: 9 << 30
+        }),
+        Just(Op::HostUnregister { addr: 4096 }),
+        Just(Op::HostUnmap {
+            addr: 4096,
+            bytes: 10
+        }),
+    ];
+    let worker = prop_oneof![
+        4 => name().prop_map(|name| Op::Lock { name }),
+        4 => name().prop_map(|name| Op::Unlock { name }),
+        1 => Just(Op::Barrier { name: "all".to_owned(), n: 2 }),
+        2 => Just(Op::Label { name: "out".to_owned() }),
+        1 => any::<bool>().prop_map(|unwind| Op::Panic { unwind }),
+    ];
+    prop_oneof![6 => memory, 3 => order, 1 => host, 4 => worker]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let on_error = prop_oneof![
+        2 => Just(OnError::Ignore),
+        1 => Just(OnError::Abort),
+        1 => Just(OnError::Fallback("out".to_owned())),
+    ];
+    (op(), on_error, prop_oneof![4 => Just(0_u32), 1 => Just(1)]).prop_map(|(op, on_error, gpu)| {
+        let mut step = Step::new(op);
+        (step.on_error, step.gpu) = (on_error, Some(gpu));
+        step
+    })
+}
+
+/// A worker's ops, as they come or all under one lock.
+fn program(ops: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
+    let steps = proptest::collection::vec(step(), ops);
+    (steps, any::<bool>()).prop_map(|(mut steps, locked)| {
+        let name = || "gpu".to_owned();
+        if locked {
+            steps.insert(0, Step::new(Op::Lock { name: name() }));
+            steps.push(Step::new(Op::Unlock { name: name() }));
+        }
+        steps
+    })
+}
+
+fn schedule(workers: usize, ops: std::ops::Range<usize>) -> impl Strategy<Value = Schedule> {
+    proptest::collection::vec(program(ops), workers).prop_map(|programs| {
+        let mut header = Header::one_gpu(8 << 30, 0);
+        header.gpus = vec![header.gpus[0].clone(); 2];
+        let mut steps = Vec::new();
+        for (worker, program) in programs.into_iter().enumerate() {
+            let worker = u32::try_from(worker).expect("few");
+            steps.extend(program.into_iter().map(|step| step.on_worker(worker)));
+        }
+        Schedule::new(header, steps)
+    })
+}
+
+fn check(schedule: &Schedule, profile: Profile) -> Result<(), TestCaseError> {
+    let found = explore(schedule, profile, Bounds::default());
+    prop_assert!(found.is_complete());
+    let verdicts = explored(&found);
+    prop_assert_eq!(&verdicts, &every_order(schedule, profile));
+    prop_assert!(
+        verdicts.contains(&run(schedule, profile)),
+        "the order as it stands"
+    );
+    for (wanted, order) in [
+        (Verdict::Fails, &found.failing),
+        (Verdict::Stuck, &found.stuck),
+        (Verdict::Passes, &found.passing),
+    ] {
+        let Some(order) = order else { continue };
+        let steps = order.iter().map(|at| schedule.steps[*at].clone()).collect();
+        let one = Schedule::new(schedule.header.clone(), steps);
+        let verdict = run(&one, profile);
+        // Those who wait in a stuck order have not taken the step that they wait for.
+        prop_assert!(
+            verdict == wanted || wanted == Verdict::Stuck,
+            "{order:?}: {verdict:?}"
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn two_workers_can_come_to_what_exploration_says(schedule in schedule(2, 0..5)) {
+        check(&schedule, H200_580)?;
+    }
+
+    #[test]
+    fn three_workers_can_come_to_what_exploration_says(schedule in schedule(3, 0..3)) {
+        check(&schedule, STRICT)?;
+    }
+}
