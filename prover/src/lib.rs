@@ -4,6 +4,8 @@
 //! [`tracefmt::writer`]; reading one is the business of the other crates.
 
 pub mod clock;
+pub mod device;
+pub mod engine;
 pub mod groth16;
 pub mod msm;
 pub mod ntt;
@@ -11,6 +13,7 @@ pub mod plan;
 pub mod preflight;
 #[cfg(feature = "serve")]
 pub mod serve;
+pub mod trace;
 
 mod error;
 

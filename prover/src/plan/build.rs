@@ -97,7 +97,7 @@ impl Build<'_> {
         for part in 0..parts {
             self.upload(Buf::Bc);
             let kernel = Kernel {
-                phase: Phase::Ntt,
+                phase: Phase::Quotient,
                 part,
                 parts,
             };

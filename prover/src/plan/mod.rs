@@ -31,7 +31,7 @@ pub use sizes::{BLOCK_BYTES, Sizes};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// Transforms: from the vectors a, b, c to the coefficients of the quotient H.
-    Ntt,
+    Quotient,
     /// MSM of the quotient.
     MsmH,
     /// MSM of the auxiliary variables.
@@ -47,7 +47,7 @@ pub enum Phase {
 impl Phase {
     /// All phases, in order.
     pub const ALL: [Self; 6] = [
-        Self::Ntt,
+        Self::Quotient,
         Self::MsmH,
         Self::MsmL,
         Self::MsmA,
@@ -58,7 +58,7 @@ impl Phase {
     /// The name in traces.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Ntt => "ntt",
+            Self::Quotient => "quotient",
             Self::MsmH => "msm_h",
             Self::MsmL => "msm_l",
             Self::MsmA => "msm_a",

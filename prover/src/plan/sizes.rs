@@ -15,7 +15,7 @@ const BUCKET_FACTOR: u64 = 2;
 const SCALAR_BITS: u64 = 255;
 
 /// The size of one partition's proof: what a plan is a function of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sizes {
     /// Elements of the evaluation domain, a power of two.
     pub domain: u64,
@@ -52,7 +52,7 @@ impl Sizes {
     /// Points of the MSM of a phase; 0 for what is none.
     pub fn points(&self, phase: super::Phase) -> u64 {
         match phase {
-            super::Phase::Ntt => 0,
+            super::Phase::Quotient => 0,
             super::Phase::MsmH => self.domain.saturating_sub(1),
             super::Phase::MsmL => self.aux,
             super::Phase::MsmA => self.inputs + self.a_aux,
