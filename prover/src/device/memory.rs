@@ -165,7 +165,9 @@ mod tests {
     proptest! {
         /// What is held is the sum of what was given and not freed; freeing all gives all back.
         #[test]
-        fn the_account_balances(ops in prop::collection::vec((0_u64..8, 0_u64..40, any::<bool>()), 0..64)) {
+        fn the_account_balances(
+            ops in prop::collection::vec((0_u64..8, 0_u64..40, any::<bool>()), 0..64),
+        ) {
             let mut memory = Memory::new(96 * MIB, 0);
             let mut live = BTreeMap::new();
             for (id, mib, frees) in ops {

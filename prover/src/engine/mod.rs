@@ -8,11 +8,11 @@
 //!           by key   memory reserved     by key   plan over device  proof checked, memory back
 //! ```
 //!
-//! Both waiting lines are strictly ordered by priority, then job, then partition ([`Key`]): the head
-//! waits for memory rather than be overtaken. Who decides is a state machine without threads or time
-//! (`sched`); workers carry out what it hands them. Memory of the host is reserved before synthesis
-//! and given back when the buffers are gone. A worker's panic or error frees what it held and fails
-//! its partition; the worker goes on with the next.
+//! Both waiting lines are strictly ordered by priority, then job, then partition ([`Key`]): the
+//! head waits for memory rather than be overtaken. Who decides is a state machine without threads
+//! or time (`sched`); workers carry out what it hands them. Memory of the host is reserved before
+//! synthesis and given back when the buffers are gone. A worker's panic or error frees what it held
+//! and fails its partition; the worker goes on with the next.
 //!
 //! What a proof is, the engine does not know: see [`crate::device::Work`].
 

@@ -229,7 +229,7 @@ mod tests {
     impl Write for Broken {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             // Lets the head through.
-            if bytes.windows(11).any(|word| word == b"TRACE_START") {
+            if bytes.windows(13).any(|word| word == b",TRACE_START,") {
                 return Ok(bytes.len());
             }
             Err(io::Error::other("full"))
@@ -263,7 +263,8 @@ mod tests {
             lines,
             [
                 "TIMELINE,2,GPU_START,a%2Cb,gpu=0,worker=1,partition=3,t_us=2500",
-                "CUZK_TIMING: phase=ntt ms=1 us=1500 job=a%2Cb gpu=0 worker=1 partition=3 t_us=4000",
+                "CUZK_TIMING: phase=ntt ms=1 us=1500 job=a%2Cb gpu=0 worker=1 \
+                 partition=3 t_us=4000",
                 "TIMELINE,4,TRACE_END,,t_us=4000,TRACE_START=1,GPU_START=1",
             ]
         );
