@@ -213,3 +213,117 @@ impl Builder {
 fn limbs(scalar: &Scalar) -> [u64; 4] {
     blst::blst_fr::from(*scalar).l
 }
+
+#[cfg(test)]
+mod tests {
+    use bellpepper_core::Variable;
+    use ff::PrimeField as _;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Coefficients of every kind, zero among them.
+    fn coefficient(kind: u8) -> Scalar {
+        match kind {
+            0 => Scalar::ZERO,
+            1 => Scalar::ONE,
+            2 => -Scalar::ONE,
+            _ => Scalar::from(u64::from(kind)) * Scalar::ROOT_OF_UNITY,
+        }
+    }
+
+    fn combination(terms: &[(bool, usize, u8)]) -> LinearCombination<Scalar> {
+        let zero = LinearCombination::zero();
+        terms.iter().fold(zero, |sum, &(is_aux, index, kind)| {
+            let index = if is_aux {
+                Index::Aux(index)
+            } else {
+                Index::Input(index)
+            };
+            sum + (coefficient(kind), Variable(index))
+        })
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<Vec<(bool, usize, u8)>>> {
+        let term = (any::<bool>(), 0_usize..8, 0_u8..6);
+        prop::collection::vec(prop::collection::vec(term, 0..7), 0..9)
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_is_its_combination_without_zeros(
+            rows in rows(),
+            values in prop::collection::vec(0_u64..4, 16),
+        ) {
+            let values: Vec<Scalar> = values.into_iter().map(Scalar::from).collect();
+            let (inputs, aux) = values.split_at(8);
+            let assignment = Assignment { inputs: inputs.to_vec(), aux: aux.to_vec() };
+            let mut builder = Builder::default();
+            let combinations: Vec<_> = rows.iter().map(|terms| combination(terms)).collect();
+            for row in &combinations {
+                builder.push(row);
+            }
+            let matrix = builder.finish().expect("small");
+            prop_assert_eq!(matrix.rows(), rows.len());
+            for (row, combination) in combinations.iter().enumerate() {
+                prop_assert_eq!(matrix.product(row, &assignment), combination.eval(inputs, aux));
+                let terms = combination.iter().map(|(variable, value)| (variable.0, *value));
+                let expected: Vec<_> = terms.filter(|(_, value)| *value != Scalar::ZERO).collect();
+                prop_assert_eq!(matrix.row(row).collect::<Vec<_>>(), expected);
+            }
+            prop_assert_eq!(matrix.row(rows.len()).count(), 0);
+        }
+
+        #[test]
+        fn parts_that_were_built_apart_are_the_whole(first in rows(), second in rows()) {
+            // The second part's own input 0 is the one of the first; its others come after.
+            let shifted = |&(is_aux, index, kind): &(bool, usize, u8)| match (is_aux, index) {
+                (true, index) => (true, index + 8, kind),
+                (false, 0) => (false, 0, kind),
+                (false, index) => (false, index - 1 + 8, kind),
+            };
+            let (mut whole, mut part, mut joined) =
+                (Builder::default(), Builder::default(), Builder::default());
+            for row in &first {
+                whole.push(&combination(row));
+                joined.push(&combination(row));
+            }
+            for row in &second {
+                let row_shifted: Vec<_> = row.iter().map(shifted).collect();
+                whole.push(&combination(&row_shifted));
+                part.push(&combination(row));
+            }
+            joined.extend(&part, 8, 8);
+            prop_assert_eq!(joined.finish(), whole.finish());
+        }
+    }
+
+    #[test]
+    fn a_term_of_real_circuits_takes_four_bytes() {
+        let row = combination(&[(true, 1, 1), (true, 2, 2), (false, 0, 1), (true, 4, 0)]);
+        let mut builder = Builder::default();
+        builder.push(&row);
+        let matrix = builder.finish().expect("small");
+        assert_eq!((matrix.words().len(), matrix.coefficients().len()), (3, 0));
+        assert_eq!((matrix.ends(), matrix.columns()), ([3].as_slice(), (1, 3)));
+    }
+
+    #[test]
+    fn a_coefficient_is_kept_once() {
+        let mut builder = Builder::default();
+        for index in 0..5 {
+            builder.push(&combination(&[(true, index, 5), (false, index, 4)]));
+        }
+        let matrix = builder.finish().expect("small");
+        assert_eq!((matrix.words().len(), matrix.coefficients().len()), (20, 2));
+    }
+
+    #[test]
+    fn a_variable_beyond_the_words_is_no_matrix() {
+        for (index, fits) in [(MAX_VARIABLES - 1, true), (MAX_VARIABLES, false)] {
+            let mut builder = Builder::default();
+            builder.push(&combination(&[(true, index, 1)]));
+            assert_eq!(builder.finish().is_some(), fits, "{index}");
+        }
+    }
+}

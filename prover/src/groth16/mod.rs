@@ -8,6 +8,8 @@ mod prove;
 mod quotient;
 mod record;
 mod shape;
+#[cfg(test)]
+mod testing;
 mod verify;
 mod witness;
 

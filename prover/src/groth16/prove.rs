@@ -192,3 +192,162 @@ fn observe<T>(observer: &mut dyn Observer, phase: Phase, work: impl FnOnce() -> 
     observer.end(phase);
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use ff::Field as _;
+    use group::Group as _;
+
+    use super::super::testing::square;
+    use super::*;
+
+    const BLINDING: (Scalar, Scalar) = (Scalar::ZERO, Scalar::ZERO);
+
+    /// Points of the right number for [`square`], of no meaning: enough for what is checked first.
+    struct Points {
+        vk: VerifyingKey,
+        g1: Vec<G1Affine>,
+        g2: Vec<G2Affine>,
+    }
+
+    impl Points {
+        fn new() -> Self {
+            let (g1, g2) = (G1Affine::generator(), G2Affine::generator());
+            let vk = VerifyingKey {
+                alpha_g1: g1,
+                beta_g1: g1,
+                beta_g2: g2,
+                gamma_g2: g2,
+                delta_g1: g1,
+                delta_g2: g2,
+                ic: vec![g1; 2],
+            };
+            Self {
+                vk,
+                g1: vec![g1; 8],
+                g2: vec![g2; 8],
+            }
+        }
+
+        fn key(&self) -> ProvingKey<'_> {
+            ProvingKey {
+                vk: &self.vk,
+                h: &self.g1[..3],
+                l: &self.g1[..1],
+                a: &self.g1[..3],
+                b_g1: &self.g1[..1],
+                b_g2: &self.g2[..1],
+            }
+        }
+    }
+
+    /// Keeps what it hears.
+    #[derive(Default)]
+    struct Heard(Vec<(Phase, bool)>);
+
+    impl Observer for Heard {
+        fn begin(&mut self, phase: Phase) {
+            self.0.push((phase, true));
+        }
+
+        fn end(&mut self, phase: Phase) {
+            self.0.push((phase, false));
+        }
+    }
+
+    #[test]
+    fn every_phase_begins_and_ends_once_in_order() {
+        let (shape, values) = Shape::record(square(3)).expect("a shape");
+        let (points, mut heard) = (Points::new(), Heard::default());
+        prove(&points.key(), &shape, &values, BLINDING, &mut heard).expect("a proof");
+        let expected = Phase::ALL
+            .iter()
+            .flat_map(|&phase| [(phase, true), (phase, false)]);
+        assert_eq!(heard.0, expected.collect::<Vec<_>>());
+        let mut names = Phase::ALL.map(Phase::name).to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Phase::ALL.len());
+    }
+
+    #[test]
+    fn the_phases_by_hand_are_the_proof() {
+        let (shape, values) = Shape::record(square(3)).expect("a shape");
+        let points = Points::new();
+        let (key, r, s) = (points.key(), Scalar::from(5), Scalar::from(7));
+        let domain = Domain::new(shape.log2()).expect("small");
+        let h = quotient(&domain, evaluate(&shape, &values)).expect("lengths fit");
+        let sums = Sums {
+            h: msm_h(&key, &h),
+            l: msm_l(&key, &values),
+            a: msm_a(&key, &shape, &values),
+            b_g1: msm_b_g1(&key, &shape, &values),
+            b_g2: msm_b_g2(&key, &shape, &values),
+        };
+        // All points are the generator: the sum over A is (1 + 9 + 3)·G, over B 3·G.
+        assert_eq!(sums.a, G1Projective::generator() * Scalar::from(13));
+        assert_eq!(sums.b_g2, G2Projective::generator() * Scalar::from(3));
+        let proof = assemble(key.vk, &sums, r, s);
+        assert_eq!(
+            prove(&key, &shape, &values, (r, s), &mut ()).ok(),
+            Some(proof)
+        );
+        // A = 13 + α + 5·δ, B = 3 + β + 7·δ, C as the paper has it, of generators all.
+        let g1 = |scalar: Scalar| (G1Projective::generator() * scalar).to_affine();
+        assert_eq!(proof.a, g1(Scalar::from(19)));
+        let h: Scalar = h.iter().sum();
+        let c = h + Scalar::from(3) + Scalar::from(19 * 7 + 11 * 5 - 35);
+        assert_eq!(proof.c, g1(c));
+    }
+
+    #[test]
+    fn a_broken_witness_is_refused_and_its_row_named() {
+        let (shape, mut values) = Shape::record(square(3)).expect("a shape");
+        values.inputs[1] += Scalar::ONE;
+        let points = Points::new();
+        let error = prove(&points.key(), &shape, &values, BLINDING, &mut ()).expect_err("broken");
+        assert_eq!(
+            error.to_string(),
+            "the witness does not satisfy constraint 0 of 3, counted from 0"
+        );
+    }
+
+    #[test]
+    fn a_key_of_another_length_is_refused() {
+        let (shape, values) = Shape::record(square(3)).expect("a shape");
+        let points = Points::new();
+        let whole = points.key();
+        let shorter = [
+            (
+                "points of h",
+                ProvingKey {
+                    h: &whole.h[1..],
+                    ..whole
+                },
+            ),
+            ("points of l", ProvingKey { l: &[], ..whole }),
+            (
+                "points of a",
+                ProvingKey {
+                    a: &whole.a[1..],
+                    ..whole
+                },
+            ),
+            ("points of b_g1", ProvingKey { b_g1: &[], ..whole }),
+            ("points of b_g2", ProvingKey { b_g2: &[], ..whole }),
+        ];
+        for (of, key) in shorter {
+            let error = prove(&key, &shape, &values, BLINDING, &mut ()).expect_err(of);
+            assert!(error.to_string().contains(of), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_hides_nothing_is_refused() {
+        let (shape, values) = Shape::record(square(3)).expect("a shape");
+        let mut points = Points::new();
+        points.vk.delta_g2 = G2Affine::identity();
+        let error = prove(&points.key(), &shape, &values, BLINDING, &mut ()).expect_err("weak");
+        assert!(matches!(error, ProverError::WeakKey), "{error}");
+    }
+}

@@ -276,3 +276,124 @@ fn other_circuit(
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use bellpepper_core::SynthesisError;
+
+    use super::super::testing::{Parts, square};
+    use super::*;
+
+    #[test]
+    fn the_rows_of_inputs_come_last() {
+        let (shape, values) = Shape::record(square(3)).expect("a shape");
+        assert_eq!((shape.num_inputs(), shape.num_aux()), (2, 1));
+        // x · x = square, then one row for "one" and one for the square.
+        assert_eq!(
+            (shape.num_constraints(), shape.log2(), shape.domain()),
+            (3, 2, 4)
+        );
+        assert_eq!(values.inputs, [Scalar::ONE, Scalar::from(9)]);
+        let rows: Vec<Vec<_>> = (0..3).map(|row| shape.a().row(row).collect()).collect();
+        let [input, aux] = [Index::Input, Index::Aux as fn(usize) -> Index];
+        let one = |index| vec![(index, Scalar::ONE)];
+        assert_eq!(rows, [one(aux(0)), one(input(0)), one(input(1))]);
+        assert_eq!((shape.b().row(1).count(), shape.c().row(2).count()), (0, 0));
+    }
+
+    #[test]
+    fn densities_say_what_occurs() {
+        let (shape, _) = Shape::record(Parts { parallel: false }).expect("a shape");
+        // Each part: x · y = z over three new variables, the input in C only.
+        assert_eq!(shape.a_aux(), &Density::Some(vec![0, 3, 6]));
+        assert_eq!(shape.b_aux(), &Density::Some(vec![1, 4, 7]));
+        assert!(shape.b_inputs().is_empty());
+        let (shape, _) = Shape::record(square(3)).expect("a shape");
+        assert_eq!(
+            (shape.a_aux(), shape.b_aux()),
+            (&Density::All(1), &Density::All(1))
+        );
+    }
+
+    #[test]
+    fn parts_in_parallel_are_the_whole() {
+        let whole = Shape::record(Parts { parallel: false }).expect("a shape");
+        let parts = Shape::record(Parts { parallel: true }).expect("a shape");
+        assert_eq!(parts, whole);
+        let witness = whole
+            .0
+            .witness(Parts { parallel: true })
+            .expect("a witness");
+        assert_eq!(witness, whole.1);
+    }
+
+    #[test]
+    fn another_circuit_is_told_by_its_counts() {
+        let (shape, _) = Shape::record(square(3)).expect("a shape");
+        let error = shape
+            .witness(Parts { parallel: false })
+            .expect_err("another circuit");
+        assert_eq!(
+            error.to_string(),
+            "expected a witness with 2 inputs for this circuit, found 4"
+        );
+    }
+
+    /// Names a variable that it never allocated.
+    struct Foreign(Index);
+
+    impl Circuit<Scalar> for Foreign {
+        fn synthesize<CS: ConstraintSystem<Scalar>>(
+            self,
+            cs: &mut CS,
+        ) -> Result<(), SynthesisError> {
+            cs.alloc(|| "x", || Ok(Scalar::ONE))?;
+            cs.enforce(
+                || "foreign",
+                |zero| zero,
+                |zero| zero + Variable(self.0),
+                |zero| zero,
+            );
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_variable_that_was_never_allocated_is_named() {
+        for (index, said) in [
+            (
+                Index::Aux(1),
+                "a constraint names auxiliary variable 1, but the circuit allocated 1",
+            ),
+            (
+                Index::Input(7),
+                "a constraint names input variable 7, but the circuit allocated 1",
+            ),
+        ] {
+            let error = Shape::record(Foreign(index)).expect_err("foreign");
+            assert_eq!(error.to_string(), said);
+        }
+        let error = Shape::record(Foreign(Index::Aux(MAX_VARIABLES))).expect_err("too large");
+        assert!(matches!(error, ProverError::TooLarge { .. }), "{error}");
+    }
+
+    /// A circuit that cannot compute its witness.
+    struct Missing;
+
+    impl Circuit<Scalar> for Missing {
+        fn synthesize<CS: ConstraintSystem<Scalar>>(
+            self,
+            cs: &mut CS,
+        ) -> Result<(), SynthesisError> {
+            cs.alloc(|| "x", || Err(SynthesisError::DivisionByZero))
+                .map(|_| ())
+        }
+    }
+
+    #[test]
+    fn a_failed_synthesis_keeps_its_reason() {
+        let error = Shape::record(Missing).expect_err("no witness");
+        let source = std::error::Error::source(&error).expect("a reason");
+        assert_eq!(source.to_string(), "division by zero");
+    }
+}

@@ -113,3 +113,41 @@ impl ConstraintSystem<Scalar> for Witness {
         &self.values.aux
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gadgets_that_know_a_shorter_way_may_take_it() {
+        let mut cs = Witness::new();
+        assert!(cs.is_witness_generator());
+        cs.extend_inputs(&[Scalar::ONE]);
+        cs.extend_aux(&[Scalar::from(2)]);
+        let (aux, inputs) = cs.allocate_empty(1, 2);
+        aux[0] = Scalar::from(3);
+        inputs[1] = Scalar::from(4);
+        cs.allocate_empty_aux(1)[0] = Scalar::from(5);
+        cs.allocate_empty_inputs(1)[0] = Scalar::from(6);
+        assert_eq!(cs.inputs_slice(), [1, 0, 4, 6].map(Scalar::from));
+        assert_eq!(cs.aux_slice(), [2, 3, 5].map(Scalar::from));
+        let variable = cs.alloc(|| "next", || Ok(Scalar::ZERO)).expect("a value");
+        assert_eq!(variable.0, Index::Aux(3));
+    }
+
+    #[test]
+    fn constraints_are_not_even_formed() {
+        let mut cs = Witness::new();
+        let mut formed = false;
+        cs.enforce(
+            || "",
+            |zero| {
+                formed = true;
+                zero
+            },
+            |zero| zero,
+            |zero| zero,
+        );
+        assert!(!formed);
+    }
+}

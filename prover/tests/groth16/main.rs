@@ -5,3 +5,4 @@
 mod circuits;
 mod identity;
 mod peer;
+mod props;
