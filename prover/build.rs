@@ -1,9 +1,7 @@
 //! Compiles the wire interface to Rust when the daemon is built, without an installed protoc.
 
-use std::error::Error;
-
 #[cfg(feature = "serve")]
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::path::Path;
 
     use prost::Message as _;
@@ -24,7 +22,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 #[cfg(not(feature = "serve"))]
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    Ok(())
 }

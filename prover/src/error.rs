@@ -1,6 +1,10 @@
 //! Why the crate could not do what it was asked. A proof that does not verify is an error here: it
 //! is never handed out.
 
+use std::path::{Path, PathBuf};
+
+use crate::srs::Counts;
+
 /// What can go wrong while a proof is made or checked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -81,4 +85,137 @@ pub enum ProverError {
     /// A key whose δ is the point at infinity, so that proofs would show the witness.
     #[error("δ of the key is the point at infinity: its proofs would hide nothing")]
     WeakKey,
+    /// A parameter file that ends before, or after, its sections do.
+    #[error(
+        "expected a .params file of {expected} bytes or more (section {section}, whose count is at \
+         byte {at}), found {found} bytes: truncated, or not a Groth16 parameter file"
+    )]
+    ParamsLength {
+        /// Where the reading stood.
+        section: &'static str,
+        /// Byte of the section's count.
+        at: usize,
+        /// Bytes that the file should have at least.
+        expected: usize,
+        /// Bytes that it has.
+        found: usize,
+    },
+    /// A parameter file with something behind its last section.
+    #[error(
+        "expected a .params file of {expected} bytes by the counts of its sections, found {found}: \
+         something follows the last section"
+    )]
+    ParamsTrailing {
+        /// Bytes that the sections take.
+        expected: usize,
+        /// Bytes of the file.
+        found: usize,
+    },
+    /// Section counts that no circuit can have: a foreign file, or swapped sections.
+    #[error("expected that {rule}, found {counts}: sections swapped, or a foreign file")]
+    ParamsCounts {
+        /// What holds for every parameter file.
+        rule: &'static str,
+        /// What was found.
+        counts: Counts,
+    },
+    /// A point of a parameter file that is none.
+    #[error(
+        "expected a point of {group} as number {index} of {section} (byte {at}), found {found}"
+    )]
+    ParamsPoint {
+        /// Name of the section.
+        section: &'static str,
+        /// Which point, from 0.
+        index: usize,
+        /// Byte of the file.
+        at: usize,
+        /// `G1` or `G2`.
+        group: &'static str,
+        /// What is there.
+        found: &'static str,
+    },
+    /// Points of the curve that are no members of the group: proofs made with them are worthless.
+    #[error(
+        "expected every point of {section} in the subgroup of prime order, found one that is not"
+    )]
+    ParamsSubgroup {
+        /// Name of the section.
+        section: &'static str,
+    },
+    /// Two parts of a parameter file that do not belong to each other.
+    #[error("expected {expected}, found that they do not agree: swapped or damaged parameters")]
+    ParamsDisagree {
+        /// What should hold.
+        expected: &'static str,
+    },
+    /// Good parameters of another circuit.
+    #[error(
+        "expected the parameters of this circuit ({expected}), found those of another ({found})"
+    )]
+    ParamsCircuit {
+        /// Counts of the circuit.
+        expected: Counts,
+        /// Counts of the file.
+        found: Counts,
+    },
+    /// Secrets that no parameters can be made of; of random ones, one in 2^230.
+    #[error(
+        "expected gamma and delta that are not zero and tau outside the domain: use another seed"
+    )]
+    WeakCeremony,
+    /// A variable that any value satisfies: parameters for such a circuit would not bind it.
+    #[error("expected every auxiliary variable in a constraint, found number {index} in none")]
+    Unconstrained {
+        /// Which, from 0.
+        index: usize,
+    },
+    /// A circuit that this build does not have.
+    #[error("expected a circuit out of {}, found {found:?}", known.join(", "))]
+    UnknownCircuit {
+        /// The name that was asked for.
+        found: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// A size that a circuit does not come in.
+    #[error("expected a domain of 2^{least} to 2^{most} rows for {circuit}, found 2^{found}")]
+    CircuitSize {
+        /// Name of the circuit.
+        circuit: &'static str,
+        /// Smallest binary logarithm.
+        least: u32,
+        /// Largest binary logarithm.
+        most: u32,
+        /// The one that was asked for.
+        found: u32,
+    },
+    /// A file that cannot be opened, read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    File {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A problem inside a file, with its name.
+    #[error("{}: {source}", path.display())]
+    Inside {
+        /// The file.
+        path: PathBuf,
+        /// The problem.
+        source: Box<Self>,
+    },
+}
+
+impl ProverError {
+    /// Names the file around a problem in it.
+    pub(crate) fn inside(path: &Path, source: Self) -> Self {
+        Self::Inside {
+            path: path.to_owned(),
+            source: Box::new(source),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! What a proof is made of is in [`groth16`]. The engine writes its trace with
 //! [`tracefmt::writer`]; reading one is the business of the other crates.
 
+pub mod circuits;
 pub mod clock;
 pub mod device;
 pub mod engine;
@@ -14,6 +15,7 @@ pub mod preflight;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod trace;
+pub mod srs;
 
 mod error;
 
