@@ -20,6 +20,7 @@ Examples:
   cuzk replay daemon.log --vram 24GiB         would it have passed on a larger card?
   cuzk analyze daemon.log                     where the GPU sat idle, phase by phase
   cuzk compare before.log after.log           did the last change make proofs faster?
+  cuzk golden check run1.log run2.log         did a phase become slower than its golden?
   cuzk trace stat daemon.log.gz               what is in a log, byte for byte
   cuzk trace cat --trouble -C 3 daemon.log    what grep would miss
 
@@ -33,13 +34,22 @@ Exit codes: 0 nothing wrong, 1 findings of severity error, 2 wrong usage or unre
     reason = "words here would hide the help of the arguments' type"
 )]
 pub enum Verb {
+    #[cfg(feature = "logs")]
     Diagnose(verb::diagnose::Diagnose),
+    #[cfg(feature = "logs")]
     Replay(verb::replay::Replay),
+    #[cfg(feature = "logs")]
     Analyze(verb::analyze::Analyze),
+    #[cfg(feature = "logs")]
     Compare(verb::compare::Compare),
     /// Look at a log itself: what is in it, its events, its anomalies
+    #[cfg(feature = "logs")]
     #[command(subcommand)]
     Trace(verb::trace::Trace),
+    /// Golden timing snapshots, and the gate that holds merges to them
+    #[cfg(feature = "gate")]
+    #[command(subcommand)]
+    Golden(verb::golden::Golden),
     Completions(verb::completions::Completions),
     Man(verb::man::Man),
 }

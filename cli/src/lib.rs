@@ -5,8 +5,11 @@ pub mod args;
 pub mod error;
 pub mod exit;
 pub mod inputs;
+pub mod left_out;
 pub mod output;
+#[cfg(feature = "logs")]
 pub mod progress;
+#[cfg(feature = "logs")]
 pub mod reading;
 pub mod reference;
 pub mod verb;
@@ -23,11 +26,18 @@ use exit::Exit;
 /// flags, an output that cannot be written. The error says which exit code it means.
 pub fn run(args: &Args) -> Result<Exit, CliError> {
     match &args.verb {
+        #[cfg(feature = "logs")]
         Verb::Diagnose(verb) => verb::diagnose::run(verb),
+        #[cfg(feature = "logs")]
         Verb::Analyze(verb) => verb::analyze::run(verb),
+        #[cfg(feature = "logs")]
         Verb::Replay(verb) => verb::replay::run(verb),
+        #[cfg(feature = "logs")]
         Verb::Compare(verb) => verb::compare::run(verb),
+        #[cfg(feature = "logs")]
         Verb::Trace(verb) => verb::trace::run(verb),
+        #[cfg(feature = "gate")]
+        Verb::Golden(verb) => verb::golden::run(verb),
         Verb::Completions(verb) => verb::completions::run(verb),
         Verb::Man(verb) => verb::man::run(verb),
     }

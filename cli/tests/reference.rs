@@ -1,5 +1,6 @@
-//! docs/reference is what the program says of itself.
+//! docs/reference is what the program with its default features says of itself.
 
+#![cfg(all(feature = "logs", feature = "gate", feature = "plots"))]
 #![expect(clippy::expect_used, reason = "a helper of tests")]
 
 use std::fs;

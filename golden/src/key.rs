@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use crate::GoldenError;
+
 macro_rules! key_fields {
     ($($(#[doc = $doc:literal])+ $field:ident: $kind:ty, $shape:literal;)+) => {
         /// What a set of timings was measured on. A field that is unknown on one side only
@@ -22,6 +24,30 @@ macro_rules! key_fields {
         }
 
         impl Key {
+            /// Names of all fields, shape first.
+            pub const FIELDS: &'static [&'static str] = &[$(stringify!($field),)+];
+
+            /// Sets a field by its name.
+            ///
+            /// # Errors
+            /// A name that is no field, or a value that is not of its kind.
+            pub fn set(&mut self, field: &str, value: &str) -> Result<(), GoldenError> {
+                match field {
+                    $(stringify!($field) => {
+                        let parsed: Result<$kind, _> = value.parse();
+                        self.$field = Some(parsed.map_err(|error| GoldenError::Format {
+                            expected: concat!("a value for ", stringify!($field)),
+                            found: format!("{value:?}: {error}"),
+                        })?);
+                        Ok(())
+                    })+
+                    other => Err(GoldenError::Format {
+                        expected: "a field of the key",
+                        found: format!("{other:?}; the fields are {}", Self::FIELDS.join(", ")),
+                    }),
+                }
+            }
+
             /// Every field as name, whether it is part of the shape, and its value as text.
             fn fields(&self) -> Vec<(&'static str, bool, Option<String>)> {
                 let text = |value: Option<&dyn ToString>| value.map(ToString::to_string);
@@ -209,6 +235,28 @@ mod tests {
             ..key()
         };
         assert_ne!(other.digest(), key().digest());
+    }
+
+    #[test]
+    fn a_field_is_set_by_its_name() {
+        let mut set = Key::default();
+        for (field, value) in [("circuit", "PoRep 32 GiB"), ("partitions", "10")] {
+            set.set(field, value).unwrap();
+        }
+        assert_eq!((set.circuit, set.partitions), (key().circuit, Some(10)));
+        let mut set = Key::default();
+        assert!(
+            set.set("partitions", "ten")
+                .unwrap_err()
+                .to_string()
+                .contains("ten")
+        );
+        let error = set.set("gpuu", "x").unwrap_err().to_string();
+        assert!(
+            error.contains("gpuu") && error.contains("vram_bytes"),
+            "{error}"
+        );
+        assert_eq!(Key::FIELDS.len(), key().fields().len());
     }
 
     #[test]

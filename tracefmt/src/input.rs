@@ -41,6 +41,15 @@ impl Compression {
             _ => Self::None,
         }
     }
+
+    /// Whether this build has a decoder for it.
+    const fn is_readable(self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Gzip => cfg!(feature = "gzip"),
+            Self::Zstd => cfg!(feature = "compressed"),
+        }
+    }
 }
 
 /// An opened input; reads give the decompressed bytes.
@@ -91,11 +100,11 @@ impl<'a> Opened<'a> {
         let mut first = Vec::new();
         source.by_ref().take(4).read_to_end(&mut first)?;
         let compression = Compression::of(&first);
-        if compression != Compression::None && !cfg!(feature = "compressed") {
+        if !compression.is_readable() {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 format!(
-                    "it is compressed with {compression} and this build reads plain files only: \
+                    "it is compressed with {compression}, which this build does not read: \
                      decompress it, or build with the feature `compressed`"
                 ),
             ));
@@ -181,23 +190,26 @@ impl<R: Read> Read for Count<R> {
 
 type Reader<'a> = Box<dyn Read + Send + 'a>;
 
-#[cfg(feature = "compressed")]
+/// The caller has turned away what this build cannot read.
+#[cfg_attr(
+    not(feature = "compressed"),
+    expect(clippy::unnecessary_wraps, reason = "the other builds can fail")
+)]
 fn decoder<'a, R: Read + Send + 'a>(format: Compression, source: R) -> io::Result<Reader<'a>> {
-    /// What is asked of the source at once: the decoders read small pieces.
-    const BLOCK: usize = 64 << 10;
-    let buffered = |source| io::BufReader::with_capacity(BLOCK, source);
     Ok(match format {
-        Compression::None => Box::new(source),
+        #[cfg(feature = "gzip")]
         Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(source))),
+        #[cfg(feature = "compressed")]
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(source))?),
+        _ => Box::new(source),
     })
 }
 
-/// Plain inputs alone; the caller has turned the others away.
-#[cfg(not(feature = "compressed"))]
-#[expect(clippy::unnecessary_wraps, reason = "the other build can fail")]
-fn decoder<'a, R: Read + Send + 'a>(_: Compression, source: R) -> io::Result<Reader<'a>> {
-    Ok(Box::new(source))
+/// The decoders read small pieces: asks more of the source at once.
+#[cfg(feature = "gzip")]
+fn buffered<R: Read>(source: R) -> io::BufReader<R> {
+    const BLOCK: usize = 64 << 10;
+    io::BufReader::with_capacity(BLOCK, source)
 }
 
 #[cfg(test)]
@@ -237,9 +249,9 @@ mod tests {
     #[cfg(not(feature = "compressed"))]
     #[test]
     fn a_build_without_decoders_says_so() {
-        let bytes = Cursor::new(vec![0x1f, 0x8b, 8, 0]);
+        let bytes = Cursor::new(vec![0x28, 0xb5, 0x2f, 0xfd]);
         let error = Opened::new(bytes).expect_err("an error");
-        assert!(error.to_string().contains("gzip") && error.to_string().contains("feature"));
+        assert!(error.to_string().contains("zstd") && error.to_string().contains("feature"));
     }
 
     #[cfg(feature = "compressed")]

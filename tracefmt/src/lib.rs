@@ -13,6 +13,7 @@ pub mod grammar;
 pub mod input;
 pub mod lint;
 pub mod ops;
+pub mod phase;
 pub mod record;
 pub mod run;
 pub mod scan;

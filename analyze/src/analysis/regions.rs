@@ -9,7 +9,7 @@ use tracefmt::run::{MarkKind, Run, Task};
 use super::gpu::ms;
 use crate::interval::{Hold, Reconstruction};
 use crate::model::{Candidate, KnownPhase, PhaseTimes, Region};
-use crate::phase::{each_of, residual_ms};
+use tracefmt::phase::{each_of, residual_ms};
 
 /// Appends the regions of a run, sorted by start.
 pub(super) fn add(run: &Run, all: &Reconstruction, regions: &mut Vec<Region>) {

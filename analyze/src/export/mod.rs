@@ -9,11 +9,10 @@ mod fields;
 mod jsonl;
 mod moments;
 mod perfetto;
-mod samples;
 
 use std::io::Write;
 
-pub use samples::{key, samples};
+pub use golden::samples::{key_of_trace as key, of_trace as samples};
 
 use crate::error::AnalyzeError;
 use crate::model::Analysis;
@@ -62,7 +61,7 @@ pub fn write(
         Format::Chrome => chrome::write(trace, analysis, out),
         Format::Perfetto => perfetto::write(trace, analysis, out),
         Format::JsonLines => jsonl::write(trace, analysis, out),
-        Format::Samples => samples::write(trace, out),
+        Format::Samples => golden::samples::write_trace(trace, out),
     };
     written
         .and_then(|()| out.flush())

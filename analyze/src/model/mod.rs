@@ -4,7 +4,8 @@
 
 mod phase_times;
 
-pub use phase_times::{KnownPhase, PhaseTimes};
+pub use phase_times::PhaseTimes;
+pub use tracefmt::phase::KnownPhase;
 
 use std::sync::Arc;
 

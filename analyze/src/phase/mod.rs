@@ -8,7 +8,7 @@ mod durations;
 pub mod names;
 mod tally;
 
-pub use durations::{durations, each_of, residual_ms};
+pub use durations::durations;
 pub use tally::Tally;
 
 use std::collections::BTreeMap;

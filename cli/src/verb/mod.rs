@@ -1,12 +1,22 @@
 //! One file a verb: arguments, one library call, printing.
 
+#[cfg(feature = "logs")]
 pub mod analyze;
+#[cfg(feature = "logs")]
 pub mod compare;
 pub mod completions;
+#[cfg(feature = "logs")]
 pub mod diagnose;
+#[cfg(feature = "gate")]
+pub mod golden;
 pub mod man;
+#[cfg(feature = "logs")]
 pub mod replay;
+#[cfg(feature = "logs")]
 mod replayed;
+#[cfg(feature = "logs")]
 mod report;
+#[cfg(feature = "logs")]
 pub mod trace;
+#[cfg(feature = "logs")]
 mod words;

@@ -1,13 +1,26 @@
 //! The binary as a user calls it: every verb on the bundled logs, every exit code, hostile inputs.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "helpers of a test")]
+#![expect(clippy::expect_used, reason = "helpers of a test")]
+#![cfg_attr(
+    any(feature = "logs", feature = "gate"),
+    expect(clippy::panic, reason = "helpers of a test")
+)]
 
+#[cfg(feature = "logs")]
 mod exits;
+#[cfg(feature = "gate")]
+mod golden;
+#[cfg(feature = "logs")]
 mod hostile;
+mod left_out;
+#[cfg(feature = "logs")]
 mod replay;
+#[cfg(feature = "logs")]
 mod verbs;
 
+#[cfg(feature = "logs")]
 use std::io::Write;
+#[cfg(feature = "logs")]
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -19,6 +32,7 @@ struct Said {
 }
 
 /// A bundled example.
+#[cfg(feature = "logs")]
 fn example(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -30,6 +44,7 @@ fn example(name: &str) -> String {
 }
 
 /// Writes a file into a fresh folder, which lives as long as the returned guard.
+#[cfg(feature = "logs")]
 fn file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join(name);
@@ -57,6 +72,7 @@ fn cuzk(args: &[&str]) -> Said {
 }
 
 /// Calls `cuzk` with bytes on standard input.
+#[cfg(feature = "logs")]
 fn cuzk_with(args: &[&str], stdin: &[u8]) -> Said {
     let mut command = command(args);
     command
@@ -70,6 +86,7 @@ fn cuzk_with(args: &[&str], stdin: &[u8]) -> Said {
 }
 
 /// Standard output as JSON.
+#[cfg(any(feature = "logs", feature = "gate"))]
 fn json(said: &Said) -> serde_json::Value {
     serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {}", said.out))
 }

@@ -7,6 +7,7 @@ mod criterion;
 mod csv;
 mod hyperfine;
 mod jsonl;
+mod trace;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -15,6 +16,7 @@ pub use self::criterion::read_criterion;
 pub use self::csv::{CsvColumns, read_csv};
 pub use self::hyperfine::read_hyperfine;
 pub use self::jsonl::{SCHEMA, read_jsonl, write_jsonl};
+pub use self::trace::{key_of_trace, of_trace, runs_differ, write_trace};
 
 use crate::{GoldenError, Key};
 

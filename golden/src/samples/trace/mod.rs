@@ -1,17 +1,55 @@
-//! `cuzk.samples/1` from a trace: every printed duration with its phase, its partition where the
-//! line's owner is certain, and whether the proof was verified.
+//! Samples from a trace: every printed duration with its phase, its partition where the line's
+//! owner is certain, and whether its proof was verified.
+//!
+//! One life of a daemon is one run. A run that was cut off, or in which a partition failed, is
+//! marked as incomplete and left to the gate to refuse. A negative duration (a clock that was set
+//! back) is no time: it is counted with its line.
 
-use std::collections::BTreeSet;
+mod exact;
+mod key;
+
 use std::io::{self, Write};
 
-use golden::Key;
-use golden::samples::{SCHEMA, Sample, Samples};
 use serde::Serialize;
 use serde_json::json;
-
-use crate::phase::{each_of, residual_ms};
 use tracefmt::finding::Confidence;
+use tracefmt::phase::{each_signed, residual_ms};
 use tracefmt::run::{Mark, MarkKind, Outcome, Run, RunEnd, Trace};
+
+pub use self::key::{key_of_trace, runs_differ};
+use super::{SCHEMA, Sample, Samples};
+
+/// All samples of a trace; runs that did not complete are marked.
+#[must_use]
+pub fn of_trace(trace: &Trace) -> Samples {
+    let mut out = Samples {
+        key: key_of_trace(trace),
+        ..Samples::default()
+    };
+    for run in &trace.runs {
+        let id = name(trace, run);
+        let entry = out.run_mut(&id);
+        entry.complete = complete(run);
+        entry.commit.clone_from(&run.config.build);
+        entry.exact = exact::figures(run);
+        each(run, |phase, time| match time {
+            Time::Of(ms, owner) => out.push(Sample {
+                run: id.clone(),
+                phase: phase.to_owned(),
+                partition: owner.partition,
+                ms,
+                verified: owner.verified,
+            }),
+            Time::Negative(ms, line) => {
+                out.note(
+                    line,
+                    format!("{phase} took {ms} ms: the clock was set back"),
+                );
+            }
+        });
+    }
+    out
+}
 
 /// One line of a time.
 #[derive(Serialize)]
@@ -24,36 +62,30 @@ struct Line<'a> {
     verified: bool,
 }
 
-/// All samples of a trace as the gate's own value; runs that did not complete are marked.
-pub fn samples(trace: &Trace) -> Samples {
-    let mut out = Samples {
-        key: key(trace),
-        ..Samples::default()
-    };
+/// Writes a trace as `cuzk.samples/1`: a header, then for each run a line of its own and its times
+/// in recorded order. Negative durations are written as they are, for the gate to refuse.
+///
+/// # Errors
+/// What the writer says.
+pub fn write_trace(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
+    line(out, &json!({"schema": SCHEMA, "key": key_of_trace(trace)}))?;
     for run in &trace.runs {
         let id = name(trace, run);
-        out.run_mut(&id).complete = complete(run);
-        each(run, |phase, ms, owner| {
-            out.push(Sample {
-                run: id.clone(),
-                phase: phase.to_owned(),
-                partition: owner.partition,
-                ms,
-                verified: owner.verified,
-            });
-        });
-    }
-    out
-}
-
-/// Header, then for each run a line of its own and its times in recorded order.
-pub(super) fn write(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
-    line(out, &json!({"schema": SCHEMA, "key": key(trace)}))?;
-    for run in &trace.runs {
-        let id = name(trace, run);
-        line(out, &json!({"run": &id, "complete": complete(run)}))?;
+        let mut head = json!({"run": &id, "complete": complete(run)});
+        if let Some(build) = &run.config.build {
+            head["commit"] = json!(build);
+        }
+        let exact = exact::figures(run);
+        if !exact.is_empty() {
+            head["exact"] = json!(exact);
+        }
+        line(out, &head)?;
         let mut written = Ok(());
-        each(run, |phase, ms, owner| {
+        each(run, |phase, time| {
+            let (ms, owner) = match time {
+                Time::Of(ms, owner) => (ms, owner),
+                Time::Negative(ms, _) => (ms as f64, Owner::NOBODY),
+            };
             let sample = Line {
                 run: &id,
                 phase,
@@ -82,8 +114,24 @@ struct Owner {
     verified: bool,
 }
 
-/// Calls `sink` with every duration of a run: name of the phase, milliseconds, owner.
-fn each(run: &Run, mut sink: impl FnMut(&str, f64, Owner)) {
+impl Owner {
+    const NOBODY: Self = Self {
+        partition: None,
+        verified: false,
+    };
+}
+
+/// What a line says that a phase took.
+#[derive(Clone, Copy)]
+enum Time {
+    /// Milliseconds, and whose.
+    Of(f64, Owner),
+    /// Milliseconds below zero, and the line.
+    Negative(i64, u64),
+}
+
+/// Calls `sink` with every duration of a run: name of the phase, and the time.
+fn each(run: &Run, mut sink: impl FnMut(&str, Time)) {
     for (index, task) in (0..).zip(&run.tasks) {
         let owner = Owner {
             partition: task.partition,
@@ -91,17 +139,29 @@ fn each(run: &Run, mut sink: impl FnMut(&str, f64, Owner)) {
         };
         for (phase, ms) in [("synth", task.synth_ms), ("gpu_ms", task.gpu_ms)] {
             if let Some(ms) = ms {
-                sink(phase, ms as f64, owner);
+                sink(phase, Time::Of(ms as f64, owner));
             }
         }
     }
     for mark in &run.marks {
         let owner = owner(run, mark);
+        let line = u64::from(mark.line().line);
         if mark.kind() == MarkKind::Phase {
-            sink(run.marks.name(mark), mark.us() as f64 / 1000.0, owner);
+            let us = mark.us();
+            let time = if us < 0 {
+                Time::Negative(us / 1000, line)
+            } else {
+                Time::Of(us as f64 / 1000.0, owner)
+            };
+            sink(run.marks.name(mark), time);
         } else {
-            each_of(&run.marks.what(mark), |phase, ms| {
-                sink(phase.name(), f64::from(ms), owner);
+            each_signed(&run.marks.what(mark), |phase, ms| {
+                let time = if ms < 0 {
+                    Time::Negative(ms, line)
+                } else {
+                    Time::Of(ms as f64, owner)
+                };
+                sink(phase.name(), time);
             });
         }
     }
@@ -113,7 +173,7 @@ fn each(run: &Run, mut sink: impl FnMut(&str, f64, Owner)) {
                 partition: task.and_then(|task| task.partition).filter(|_| sure),
                 verified: verified(run, call.task),
             };
-            sink("barrier_wait", f64::from(ms), owner);
+            sink("barrier_wait", Time::Of(f64::from(ms), owner));
         }
     }
 }
@@ -155,41 +215,5 @@ fn name(trace: &Trace, run: &Run) -> String {
     }
 }
 
-/// What the log says the times were measured on; a field in which its runs differ is left open.
-pub fn key(trace: &Trace) -> Key {
-    let runs = || trace.runs.iter();
-    let jobs = || runs().flat_map(|run| &run.jobs);
-    Key {
-        proof_kind: only(jobs().map(|job| job.kind.clone())),
-        domain: only(runs().map(|run| run.config.domain)),
-        partitions: only(jobs().map(|job| job.partitions.map(u64::from))),
-        gpu: only(runs().map(|run| run.config.device.clone())),
-        vram_bytes: only(runs().map(|run| run.config.vram_bytes)),
-        workers: only(runs().map(|run| Some(u64::from(run.config.workers)))),
-        concurrency: only(runs().map(|run| run.bench.as_ref().and_then(|b| b.concurrency))),
-        dialect: only(runs().map(|run| Some(run.dialect.name.to_owned()))),
-        ..Key::default()
-    }
-}
-
-fn only<T: Ord>(values: impl Iterator<Item = Option<T>>) -> Option<T> {
-    let mut all: BTreeSet<Option<T>> = values.collect();
-    if all.len() == 1 {
-        all.pop_first().flatten()
-    } else {
-        None
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_that_differs_between_runs_is_left_open() {
-        assert_eq!(only([Some(3), Some(3)].into_iter()), Some(3));
-        assert_eq!(only([Some(3), Some(4)].into_iter()), None);
-        assert_eq!(only([Some(3), None].into_iter()), None);
-        assert_eq!(only(std::iter::empty::<Option<u8>>()), None);
-    }
-}
+mod tests;
