@@ -14,8 +14,8 @@ pub mod plan;
 pub mod preflight;
 #[cfg(feature = "serve")]
 pub mod serve;
-pub mod trace;
 pub mod srs;
+pub mod trace;
 
 mod error;
 

@@ -1,0 +1,210 @@
+//! A daemon over work that does nothing but take its time, break, or lie, as its request asks.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tonic::transport::{Channel, Endpoint};
+
+use super::listen::{Limits, Listener};
+use super::wire::proving_engine_client::ProvingEngineClient;
+use super::wire::{ProofKind, SubmitProofRequest};
+use super::{Daemon, Ended, Kinds, Loaded, Refusal, Settings};
+use crate::clock::{Clock, SystemClock};
+use crate::device::{CpuDevice, Work};
+use crate::engine::{self, Config, Engine, Injection};
+use crate::plan::{Kernel, Sizes};
+use crate::trace::Tracer;
+
+/// What a partition does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Deed {
+    /// Proves after so many ms.
+    Sleep(u64),
+    /// Panics on the device.
+    Panic,
+    /// Makes a proof that does not hold.
+    Lie,
+}
+
+#[derive(Debug)]
+pub(super) struct Sleepy;
+
+pub(super) struct State {
+    deed: Deed,
+    slept: bool,
+}
+
+impl Work for Sleepy {
+    type Circuit = Deed;
+    type State = State;
+    type Proof = Vec<u8>;
+
+    fn sizes(&self, _circuit: &Deed) -> Sizes {
+        Sizes::like_a_sector(1 << 16)
+    }
+
+    fn host_bytes(&self, _circuit: &Deed) -> u64 {
+        1 << 20
+    }
+
+    fn synthesize(&self, deed: Deed) -> Result<State, String> {
+        Ok(State { deed, slept: false })
+    }
+
+    fn kernel(&self, _kernel: Kernel, state: &mut State) -> Result<(), String> {
+        match state.deed {
+            Deed::Sleep(ms) if !state.slept => {
+                std::thread::sleep(Duration::from_millis(ms));
+                state.slept = true;
+            }
+            Deed::Panic => panic!("told to"),
+            Deed::Sleep(_) | Deed::Lie => {}
+        }
+        Ok(())
+    }
+
+    fn assemble(&self, state: &mut State) -> Result<Vec<u8>, String> {
+        Ok(vec![u8::from(!matches!(state.deed, Deed::Lie)); 192])
+    }
+
+    fn verify(&self, _state: &State, proof: &Vec<u8>) -> Result<bool, String> {
+        Ok(proof.iter().all(|byte| *byte == 1))
+    }
+
+    fn spoil(&self, proof: &Vec<u8>) -> Vec<u8> {
+        vec![0; proof.len()]
+    }
+}
+
+/// Reads deeds from `vanilla_proofs`: `sleep MS`, `panic`, `lie`.
+#[derive(Debug, Default)]
+pub(super) struct Deeds {
+    loaded: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Kinds<Sleepy> for Deeds {
+    fn circuits(&self, request: &SubmitProofRequest) -> Result<Vec<Deed>, Refusal> {
+        if request.proof_kind == i32::from(ProofKind::SnapDealsUpdate) {
+            return Err(Refusal::NotBuilt {
+                kind: "snap-deals",
+                feature: "filecoin",
+            });
+        }
+        let deed = |bytes: &Vec<u8>| match std::str::from_utf8(bytes) {
+            Ok("panic") => Ok(Deed::Panic),
+            Ok("lie") => Ok(Deed::Lie),
+            Ok(text) => match text.strip_prefix("sleep ").map(str::parse) {
+                Some(Ok(ms)) => Ok(Deed::Sleep(ms)),
+                _ => Err(Refusal::Invalid(format!("no deed: {text}"))),
+            },
+            Err(error) => Err(Refusal::Invalid(error.to_string())),
+        };
+        request.vanilla_proofs.iter().map(deed).collect()
+    }
+
+    fn bytes(&self, proof: &Vec<u8>) -> Vec<u8> {
+        proof.clone()
+    }
+
+    fn preload(&self, circuit_id: &str) -> Result<bool, Refusal> {
+        if circuit_id != "deeds" {
+            return Err(Refusal::UnknownCircuit {
+                found: circuit_id.to_owned(),
+                known: "deeds".to_owned(),
+            });
+        }
+        let mut loaded = self.loaded.lock().expect("not poisoned");
+        Ok(loaded.insert(circuit_id.to_owned(), 77).is_some())
+    }
+
+    fn evict(&self, circuit_id: &str) -> Result<Option<u64>, Refusal> {
+        Ok(self.loaded.lock().expect("not poisoned").remove(circuit_id))
+    }
+
+    fn loaded(&self) -> Vec<Loaded> {
+        let loaded = self.loaded.lock().expect("not poisoned");
+        let each = loaded.iter().map(|(name, bytes)| Loaded {
+            circuit_id: name.clone(),
+            bytes: *bytes,
+            users: 0,
+        });
+        each.collect()
+    }
+}
+
+/// A daemon that runs, and the ways to reach and to end it.
+pub(super) struct Running {
+    pub(super) address: String,
+    pub(super) end: mpsc::Sender<()>,
+    pub(super) done: JoinHandle<Ended>,
+}
+
+impl Running {
+    pub(super) async fn client(&self) -> ProvingEngineClient<Channel> {
+        let endpoint = Endpoint::from_shared(format!("http://{}", self.address));
+        let channel = endpoint.expect("an address").connect().await;
+        ProvingEngineClient::new(channel.expect("it listens"))
+            .max_decoding_message_size(256 << 20)
+            .max_encoding_message_size(256 << 20)
+    }
+
+    pub(super) async fn ended(self) -> Ended {
+        self.end.send(()).await.expect("runs");
+        let done = tokio::time::timeout(Duration::from_secs(20), self.done).await;
+        done.expect("ends in time").expect("does not break")
+    }
+}
+
+/// A daemon that does not listen yet.
+pub(super) fn daemon(waiting: usize, finish: Duration) -> (Daemon<Sleepy>, Arc<Engine<Sleepy>>) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let tracer = Arc::new(Tracer::silent(Arc::clone(&clock)));
+    let config = Config {
+        synth_workers: 1,
+        device_workers: 2,
+        finishers: 1,
+        limits: engine::Limits {
+            host_bytes: 64 << 20,
+            waiting,
+            reports: 1000,
+        },
+        injection: Injection::default(),
+    };
+    let device = CpuDevice::new(Arc::new(Sleepy), 16 << 30, 0);
+    let engine = Engine::start(Arc::new(Sleepy), vec![Arc::new(device)], tracer, &config);
+    let settings = Settings {
+        finish,
+        limits: Limits {
+            first_byte: Duration::from_millis(500),
+            drain: Duration::from_secs(2),
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    let engine = Arc::new(engine.expect("starts"));
+    let kinds = Arc::new(Deeds::default());
+    let daemon = Daemon::new(Arc::clone(&engine), kinds, clock, settings);
+    (daemon, engine)
+}
+
+pub(super) async fn start(waiting: usize, finish: Duration) -> Running {
+    let (daemon, _engine) = daemon(waiting, finish);
+    let any = (Ipv4Addr::LOCALHOST, 0).into();
+    let listener = Listener::tcp(any).await.expect("a free port");
+    let address = listener.address();
+    let (end, told) = mpsc::channel(2);
+    let done = tokio::spawn(async move { daemon.run(listener, None, told).await.expect("runs") });
+    Running { address, end, done }
+}
+
+pub(super) fn request(deeds: &[&str]) -> SubmitProofRequest {
+    SubmitProofRequest {
+        proof_kind: ProofKind::PorepSealCommit.into(),
+        vanilla_proofs: deeds.iter().map(|deed| deed.as_bytes().to_vec()).collect(),
+        ..SubmitProofRequest::default()
+    }
+}
