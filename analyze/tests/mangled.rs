@@ -104,7 +104,7 @@ proptest! {
         }
         for index in ambiguous {
             let at = index.index(marks);
-            let owner = run.marks.get(at).and_then(tracefmt::run::Mark::call);
+            let owner = run.marks.get(at).and_then(|mark| mark.call());
             run.marks.assign(at, owner, Confidence::Ambiguous, &[0, 1]);
         }
         run.index_marks();

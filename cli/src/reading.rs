@@ -92,7 +92,8 @@ pub fn again(sources: &[Source]) -> ReadAgain<impl Fn(u32) -> Option<Box<dyn Rea
 
 fn open(source: &Source, progress: &Progress) -> Result<Opened<'static>, CliError> {
     let opened = File::open(&source.path).and_then(|file| Opened::new(progress.wrap(file)));
-    opened.map_err(|error| unreadable(source, &error))
+    let opened = opened.map_err(|error| unreadable(source, &error))?;
+    Ok(opened.with_size(source.bytes))
 }
 
 fn unreadable(source: &Source, error: &io::Error) -> CliError {

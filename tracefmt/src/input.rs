@@ -125,6 +125,13 @@ impl<'a> Opened<'a> {
         })
     }
 
+    /// Says how large the source is on disk, where a wrapper hides the file.
+    #[must_use]
+    pub const fn with_size(mut self, bytes: u64) -> Self {
+        self.size = bytes;
+        self
+    }
+
     /// How the input is compressed.
     pub const fn compression(&self) -> Compression {
         self.compression

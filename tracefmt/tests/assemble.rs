@@ -142,7 +142,7 @@ mod tests {
             (mark.us(), mark.call(), mark.after_us()),
             (2345, Some(0), 12400)
         );
-        assert_eq!(run.marks.name(mark), "ntt");
+        assert_eq!(run.marks.name(&mark), "ntt");
         assert_eq!(run.config.vram_bytes, Some(1 << 34));
     }
 
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(owned.count(), 128);
         let first = run.marks.get(0).unwrap();
         assert_eq!(first.confidence(), Confidence::Ambiguous);
-        assert!(run.marks.candidates(first).len() > 1);
+        assert!(run.marks.candidates(&first).len() > 1);
     }
 
     /// Lines of every kind, with small numbers so that they meet.
@@ -219,7 +219,7 @@ mod tests {
                 let counted: usize = (0..run.calls.len()).map(|c| run.marks_of(c).count()).sum();
                 prop_assert_eq!(owned, counted);
                 for mark in &run.marks {
-                    let calls = run.marks.candidates(mark);
+                    let calls = run.marks.candidates(&mark);
                     prop_assert!(calls.iter().all(|call| (*call as usize) < run.calls.len()));
                     prop_assert!(calls.is_sorted() && calls.len() != 1);
                     prop_assert!(mark.after_us() <= mark.before_us());

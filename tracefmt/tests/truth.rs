@@ -262,7 +262,7 @@ mod tests {
                 let mark = run.marks.get(*index).unwrap();
                 let owner = |call: u32| task_key(run, run.calls[call as usize].task);
                 let right = mark.call().is_some_and(|call| owner(call) == region_key);
-                let candidates = run.marks.candidates(mark);
+                let candidates = run.marks.candidates(&mark);
                 let named = candidates.iter().any(|call| owner(*call) == region_key);
                 let only = region["order_candidates"][kind].as_u64() == Some(1);
                 let score = scores.entry(kind.clone()).or_default();
@@ -299,7 +299,7 @@ mod tests {
         let marks = run.marks.iter().enumerate();
         let line = |mark: &run::Mark| u64::from(mark.line().line);
         marks
-            .map(|(index, mark)| ((line(mark), kind(mark.kind())), index))
+            .map(|(index, mark)| ((line(&mark), kind(mark.kind())), index))
             .collect()
     }
 

@@ -19,6 +19,8 @@ pub struct Options {
     pub gaps_max: usize,
     /// At most this many steps of a run's critical path are listed, the last ones.
     pub steps_max: usize,
+    /// Whether to list the regions: a run of a million partitions has a million of them.
+    pub regions: bool,
     /// Idle time is a finding when one cause takes this share of a GPU's span.
     pub idle_share_min: f64,
 }
@@ -29,6 +31,7 @@ impl Default for Options {
             gap_floor_ms: 1.0,
             gaps_max: 100_000,
             steps_max: 100_000,
+            regions: true,
             idle_share_min: 0.05,
         }
     }
@@ -69,20 +72,25 @@ fn add_run(trace: &Trace, run: &Run, options: &Options, analysis: &mut Analysis)
         run,
         all: &all,
     };
-    let demand = Demand::of(run, span);
-    for gpu in &all.gpus {
-        let Some(usage) = usage(run, &all, &demand, *gpu) else {
-            continue;
+    let rows = || {
+        let demand = Demand::of(run, span);
+        let row = |gpu: &u32| {
+            let usage = usage(run, &all, &demand, *gpu)?;
+            Some(gpu::row(run, &all, &usage, *gpu, options))
         };
-        let row = gpu::row(run, &all, &usage, *gpu, options);
+        all.gpus.iter().filter_map(row).collect::<Vec<_>>()
+    };
+    let path = || path::critical_path(run, &all, options.steps_max);
+    let (rows, steps) = rayon::join(rows, path);
+    for row in rows {
         analysis.findings.extend(find::idle(&sight, &row, options));
         analysis.gpus.push(row);
     }
     analysis.findings.extend(find::contention(&sight));
-    drop(demand);
-    let steps = path::critical_path(run, &all, options.steps_max);
     analysis.critical_path.extend(steps);
-    regions::add(run, &all, &mut analysis.regions);
+    if options.regions {
+        regions::add(run, &all, &mut analysis.regions);
+    }
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ fn others(run: &Run, hold: &Hold) -> Vec<u32> {
             MarkKind::NttMsmH | MarkKind::BatchAdd | MarkKind::TailMsm | MarkKind::BarrierWait
         );
         if locked && mark.confidence() == Confidence::Ambiguous {
-            others.extend(run.marks.candidates(mark));
+            others.extend(run.marks.candidates(&mark));
         }
     }
     others.sort_unstable();
@@ -96,7 +96,7 @@ fn phases(run: &Run, call: usize) -> PhaseTimes {
     let mut own = false;
     for mark in run.marks_of(call) {
         own |= mark.kind() == MarkKind::Phase;
-        each_of(&run.marks.what(mark), |phase, ms| add(phase, ms as f32));
+        each_of(&run.marks, &mark, |phase, ms| add(phase, ms as f32));
     }
     if let Some(wait) = residual_ms(run, call) {
         add(KnownPhase::BARRIER_WAIT, wait as f32);
@@ -105,7 +105,7 @@ fn phases(run: &Run, call: usize) -> PhaseTimes {
     if own {
         let marks = run.marks_of(call);
         for mark in marks.filter(|mark| mark.kind() == MarkKind::Phase) {
-            times.add(run.marks.name(mark), mark.us() as f64 / 1000.0);
+            times.add(run.marks.name(&mark), mark.us() as f64 / 1000.0);
         }
     }
     times

@@ -170,14 +170,14 @@ fn calls(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     for mark in &run.marks {
-        let candidates = run.marks.candidates(mark);
+        let candidates = run.marks.candidates(&mark);
         let before = mark.before_us();
         line(
             out,
             &json!({
                 "type": "mark",
                 "run": run.index,
-                "name": run.marks.name(mark),
+                "name": run.marks.name(&mark),
                 "call": mark.call(),
                 "confidence": mark.confidence(),
                 "candidates": (!candidates.is_empty()).then_some(candidates),

@@ -1,6 +1,6 @@
 //! Idle stretches with their cause, and their sums in whole microseconds.
 
-use crate::interval::{Cover, Span};
+use crate::interval::Span;
 use crate::model::{IdleByCause, IdleCause};
 
 /// A stretch of idle time with one cause.
@@ -20,23 +20,15 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Adds the stretches of a cover.
-    pub(super) fn add(&mut self, cause: IdleCause, cover: &Cover) {
-        let gap = |span: &Span| Gap { span: *span, cause };
-        self.gaps.extend(cover.spans().iter().map(gap));
-        self.sums[cause as usize] += cover.us();
-    }
-
-    /// Brings the gaps into the order of time and joins neighbours of one cause.
-    pub(super) fn sort(&mut self) {
-        self.gaps.sort_by_key(|gap| gap.span.start);
-        self.gaps.dedup_by(|next, kept| {
-            let joins = next.cause == kept.cause && next.span.start == kept.span.end;
-            if joins {
-                kept.span.end = next.span.end;
+    /// Adds a stretch; they come in order of time, and neighbours of one cause become one gap.
+    pub(super) fn add(&mut self, cause: IdleCause, span: Span) {
+        self.sums[cause as usize] += span.us();
+        match self.gaps.last_mut() {
+            Some(last) if last.cause == cause && last.span.end == span.start => {
+                last.span.end = span.end;
             }
-            joins
-        });
+            _ => self.gaps.push(Gap { span, cause }),
+        }
     }
 
     /// All gaps in order of time, none touching another of its cause.

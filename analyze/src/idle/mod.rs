@@ -28,7 +28,7 @@ pub use gaps::{Gap, Ledger};
 
 use tracefmt::run::Run;
 
-use crate::interval::{Cover, Hold, Reconstruction, Span, sane};
+use crate::interval::{Cover, Cursor, Hold, Reconstruction, Span, sane};
 use crate::model::IdleCause;
 
 /// What several GPUs of a run share: proofs in the queue, and open jobs.
@@ -90,24 +90,27 @@ pub struct Usage {
 pub fn usage(run: &Run, all: &Reconstruction, demand: &Demand, gpu: u32) -> Option<Usage> {
     let span = all.span?;
     let holds = all.of_gpu(gpu);
-    let whole = Cover::from(span);
-    let kernels = holds.iter().flat_map(|hold| all.kernels_of(hold));
-    let kernel = kernels.copied().collect::<Cover>().and(&whole);
-    let hold = tenures(holds).and(&whole);
-    let states = States {
+    let covers = || {
+        let kernels = holds.iter().flat_map(|hold| all.kernels_of(hold));
+        let kernel = kernels.copied().collect::<Cover>().within(span);
+        let hold = tenures(holds).within(span);
+        (kernel, hold, calls(run, holds, span).within(span))
+    };
+    let states = || States {
         barrier: holds.iter().filter_map(|hold| hold.barrier).collect(),
         preparing: spans(holds, |hold| (hold.acquired, hold.prepared)),
         waiting: spans(holds, |hold| (hold.request, hold.acquired)),
         before: spans(holds, |hold| (hold.ready, hold.request)),
         demand,
     };
+    let ((kernel, hold, interval), states) = rayon::join(covers, states);
     let (by_kernel, by_hold) = rayon::join(
-        || states.split(&whole, &kernel, &hold),
-        || states.split(&whole, &hold, &hold),
+        || states.split(span, &kernel, &hold),
+        || states.split(span, &hold, &hold),
     );
     Some(Usage {
         span,
-        interval: calls(run, holds, span).and(&whole),
+        interval,
         hold,
         kernel,
         by_kernel,
@@ -149,53 +152,69 @@ struct States<'a> {
 }
 
 impl States<'_> {
-    fn split(&self, whole: &Cover, busy: &Cover, hold: &Cover) -> Ledger {
+    /// Every idle stretch of the span with its cause, in one pass over all covers.
+    fn split(&self, span: Span, busy: &Cover, hold: &Cover) -> Ledger {
         let mut ledger = Ledger::default();
-        let idle = whole.minus(busy);
         let Some(active) = busy.hull() else {
-            ledger.add(IdleCause::Fill, &idle);
+            ledger.add(IdleCause::Fill, span);
             return ledger;
         };
-        let (inner, ends) = idle.split(&Cover::from(active));
-        for end in ends.spans() {
-            let before = end.start < active.start;
-            let cause = if before {
-                IdleCause::Fill
-            } else {
-                IdleCause::Drain
-            };
-            ledger.add(cause, &Cover::from(*end));
+        if let Some(fill) = Span::new(span.start, active.start) {
+            ledger.add(IdleCause::Fill, fill);
         }
-        let (held, free) = inner.split(hold);
-        self.split_held(&held, &mut ledger);
-        self.split_free(free, &mut ledger);
-        ledger.sort();
+        let mut hold = hold.cursor();
+        let mut held = self.held();
+        let mut free = self.free();
+        for pair in busy.spans().windows(2) {
+            let [before, after] = pair else { continue };
+            let Some(idle) = Span::new(before.end, after.start) else {
+                continue;
+            };
+            hold.cut(idle, |part, is_held| {
+                let layers = if is_held {
+                    &mut held[..]
+                } else {
+                    &mut free[..]
+                };
+                first_of(part, layers, &mut ledger);
+            });
+        }
+        if let Some(drain) = Span::new(active.end, span.end) {
+            ledger.add(IdleCause::Drain, drain);
+        }
         ledger
     }
 
-    fn split_held(&self, held: &Cover, ledger: &mut Ledger) {
-        let (barrier, rest) = held.split(&self.barrier);
-        ledger.add(IdleCause::BarrierWait, &barrier);
-        let (preparing, rest) = rest.split(&self.preparing);
-        ledger.add(IdleCause::Unattributed, &preparing);
-        let (waiting, rest) = rest.split(&self.waiting);
-        ledger.add(IdleCause::MutexWait, &waiting);
-        ledger.add(IdleCause::Unattributed, &rest);
+    /// What the holder of the lock does, first to last.
+    fn held(&self) -> [(IdleCause, Cursor<'_>); 3] {
+        [
+            (IdleCause::BarrierWait, self.barrier.cursor()),
+            (IdleCause::Unattributed, self.preparing.cursor()),
+            (IdleCause::MutexWait, self.waiting.cursor()),
+        ]
     }
 
-    fn split_free(&self, free: Cover, ledger: &mut Ledger) {
-        let layers = [
-            (IdleCause::MutexWait, &self.waiting),
-            (IdleCause::PreLockCpu, &self.before),
-            (IdleCause::QueuedNotPicked, &self.demand.queue),
-            (IdleCause::SynthesisStarved, &self.demand.jobs),
-        ];
-        let mut left = free;
-        for (cause, cover) in layers {
-            let (here, rest) = left.split(cover);
-            ledger.add(cause, &here);
-            left = rest;
-        }
-        ledger.add(IdleCause::Unattributed, &left);
+    /// What there is to do while the lock is free, first to last.
+    fn free(&self) -> [(IdleCause, Cursor<'_>); 4] {
+        [
+            (IdleCause::MutexWait, self.waiting.cursor()),
+            (IdleCause::PreLockCpu, self.before.cursor()),
+            (IdleCause::QueuedNotPicked, self.demand.queue.cursor()),
+            (IdleCause::SynthesisStarved, self.demand.jobs.cursor()),
+        ]
+    }
+}
+
+/// Gives each part of a stretch the cause of the first layer that covers it.
+fn first_of(span: Span, layers: &mut [(IdleCause, Cursor<'_>)], ledger: &mut Ledger) {
+    match layers.split_first_mut() {
+        None => ledger.add(IdleCause::Unattributed, span),
+        Some(((cause, layer), rest)) => layer.cut(span, |part, covered| {
+            if covered {
+                ledger.add(*cause, part);
+            } else {
+                first_of(part, rest, ledger);
+            }
+        }),
     }
 }

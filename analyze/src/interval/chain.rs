@@ -1,8 +1,9 @@
 //! The calls of one GPU in the order of its lock: each starts where its own equations say, or
 //! else as soon as its CPU work is done and the call before it has left.
 
+use rayon::prelude::*;
 use tracefmt::finding::Confidence;
-use tracefmt::run::{Mark, Outcome, Run};
+use tracefmt::run::{Outcome, Run};
 
 use super::estimate::{Call, PREPARE_US, TO_RELEASE_US};
 use super::exact::Records;
@@ -16,6 +17,9 @@ const HANDOVER_US: i64 = 2_000;
 const FREE_US: i64 = 10_000;
 /// Two anchors may overlap by this much before one of them must be wrong.
 const OVERLAP_US: i64 = 25_000;
+
+/// Calls whose equations are set up side by side; each takes half a kilobyte.
+const CALLS_AT_ONCE: usize = 4096;
 
 /// Where one call lies, before it becomes a [`Hold`].
 #[derive(Debug)]
@@ -55,14 +59,15 @@ pub(super) fn place(
 ) {
     let (order, last) = lock_order(run, order);
     let tuning = Tuning::of(run, &order);
+    let equations = |index: &u32| {
+        let call = Call::of(run, *index as usize);
+        let bounds = call.bounds();
+        let anchor = call.anchor(&tuning, bounds);
+        (call, anchor, bounds)
+    };
     let mut calls = order
-        .iter()
-        .map(|index| {
-            let call = Call::of(run, *index as usize);
-            let bounds = call.bounds();
-            let anchor = call.anchor(&tuning, bounds);
-            (call, anchor, bounds)
-        })
+        .chunks(CALLS_AT_ONCE)
+        .flat_map(|chunk| chunk.par_iter().map(equations).collect::<Vec<_>>())
         .peekable();
     let mut left = -SANE_US_MAX;
     while let Some((call, anchor, bounds)) = calls.next() {
@@ -96,7 +101,10 @@ fn lock_order(run: &Run, order: Vec<u32>) -> (Vec<u32>, Option<usize>) {
         let mut marks = run.marks_of(index as usize);
         let locked = marks.find(|mark| printed::is_locked(mark.kind()));
         let start = || run.calls.get(index as usize).map(|call| call.start.line);
-        let line = locked.map(Mark::line).or_else(start).unwrap_or_default();
+        let line = locked
+            .map(|mark| mark.line())
+            .or_else(start)
+            .unwrap_or_default();
         (line, index, locked.is_some())
     };
     let mut keyed: Vec<_> = order.into_iter().map(key).collect();

@@ -73,49 +73,62 @@ impl Cover {
         Span::new(first.start, last.end)
     }
 
-    /// What lies in both.
+    /// What lies inside a stretch.
     #[must_use]
-    pub fn and(&self, other: &Self) -> Self {
-        let (mut a, mut b) = (self.spans.iter().peekable(), other.spans.iter().peekable());
-        let mut spans = Vec::new();
-        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-            spans.extend(x.and(**y));
-            if x.end <= y.end {
-                a.next();
-            } else {
-                b.next();
-            }
+    pub fn within(mut self, span: Span) -> Self {
+        let before = self.spans.partition_point(|own| own.end <= span.start);
+        let until = self.spans.partition_point(|own| own.start < span.end);
+        self.spans.truncate(until);
+        self.spans.drain(..before.min(until));
+        if let Some(first) = self.spans.first_mut() {
+            first.start = first.start.max(span.start);
         }
-        Self { spans }
+        if let Some(last) = self.spans.last_mut() {
+            last.end = last.end.min(span.end);
+        }
+        self
     }
 
-    /// What lies in this one and not in the other.
-    #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
-        let mut cuts = other.spans.iter().peekable();
-        let mut spans = Vec::new();
-        for span in &self.spans {
-            let mut start = span.start;
-            while let Some(cut) = cuts.peek() {
-                if cut.start >= span.end {
-                    break;
-                }
-                spans.extend(Span::new(start, cut.start));
-                start = start.max(cut.end);
-                if cut.end > span.end {
-                    break;
-                }
-                cuts.next();
-            }
-            spans.extend(Span::new(start, span.end));
-        }
-        Self { spans }
+    /// For cutting stretches by this set, one behind the other.
+    pub fn cursor(&self) -> Cursor<'_> {
+        Cursor { left: &self.spans }
     }
+}
 
-    /// Splits this set: what lies in `other`, and what does not.
-    #[must_use]
-    pub fn split(&self, other: &Self) -> (Self, Self) {
-        (self.and(other), self.minus(other))
+/// Cuts stretches, which come in order of time, by a set.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
+    /// What no stretch has passed yet.
+    left: &'a [Span],
+}
+
+impl Cursor<'_> {
+    /// Calls `each` with the parts of a stretch in order, and whether they lie in the set.
+    pub fn cut(&mut self, span: Span, mut each: impl FnMut(Span, bool)) {
+        let mut start = span.start;
+        while let [first, rest @ ..] = self.left {
+            if first.end <= start {
+                self.left = rest;
+                continue;
+            }
+            if first.start >= span.end {
+                break;
+            }
+            if let Some(before) = Span::new(start, first.start) {
+                each(before, false);
+            }
+            let end = first.end.min(span.end);
+            if let Some(inside) = Span::new(start.max(first.start), end) {
+                each(inside, true);
+            }
+            start = end;
+            if first.end > span.end {
+                return;
+            }
+        }
+        if let Some(rest) = Span::new(start, span.end) {
+            each(rest, false);
+        }
     }
 }
 
@@ -140,15 +153,36 @@ mod tests {
         assert_eq!(Cover::default().hull(), None);
     }
 
+    /// The parts of one set that lie in another, and those that do not.
+    fn split(a: &Cover, b: &Cover) -> (Vec<Span>, Vec<Span>) {
+        let (mut inside, mut outside) = (Vec::new(), Vec::new());
+        let mut cursor = b.cursor();
+        for span in a.spans() {
+            cursor.cut(*span, |part, covered| {
+                if covered {
+                    inside.push(part);
+                } else {
+                    outside.push(part);
+                }
+            });
+        }
+        (inside, outside)
+    }
+
     #[test]
-    fn minus_cuts_in_the_middle_and_at_the_ends() {
+    fn cuts_fall_in_the_middle_and_at_the_ends() {
         let all = cover(&[(0, 10), (20, 30)]);
         let cut = cover(&[(-5, 1), (4, 6), (9, 22), (29, 40)]);
-        assert_eq!(all.minus(&cut), cover(&[(1, 4), (6, 9), (22, 29)]));
-        assert_eq!(
-            all.and(&cut),
-            cover(&[(0, 1), (4, 6), (9, 10), (20, 22), (29, 30)])
-        );
+        let (inside, outside) = split(&all, &cut);
+        let wanted = cover(&[(0, 1), (4, 6), (9, 10), (20, 22), (29, 30)]);
+        assert_eq!(inside, wanted.spans());
+        assert_eq!(outside, cover(&[(1, 4), (6, 9), (22, 29)]).spans());
+        let span = Span { start: 5, end: 25 };
+        assert_eq!(all.within(span), cover(&[(5, 10), (20, 25)]));
+        let between = Span { start: 12, end: 18 };
+        assert_eq!(cut.clone().within(between), Cover::from(between));
+        let none = cover(&[(0, 3)]).within(Span { start: 3, end: 9 });
+        assert_eq!(none, Cover::default());
     }
 
     proptest! {
@@ -157,19 +191,29 @@ mod tests {
         fn algebra_agrees_with_sets(
             a in prop::collection::vec((0_i64..60, 0_i64..12), 0..8),
             b in prop::collection::vec((0_i64..60, 0_i64..12), 0..8),
+            window in (0_i64..60, 1_i64..30),
         ) {
             let build = |list: &[(i64, i64)]| -> Cover {
                 list.iter().filter_map(|(at, n)| Span::new(*at, at + n)).collect()
             };
             let (a, b) = (build(&a), build(&b));
-            let has = |set: &Cover, t: i64| set.spans().iter().any(|s| s.start <= t && t < s.end);
-            let (both, rest) = a.split(&b);
-            for t in 0..80 {
-                prop_assert_eq!(has(&both, t), has(&a, t) && has(&b, t));
-                prop_assert_eq!(has(&rest, t), has(&a, t) && !has(&b, t));
+            let has = |set: &[Span], t: i64| set.iter().any(|s| s.start <= t && t < s.end);
+            let (both, rest) = split(&a, &b);
+            let window = Span { start: window.0, end: window.0 + window.1 };
+            let within = a.clone().within(window);
+            for t in 0..100 {
+                let (in_a, in_b) = (has(a.spans(), t), has(b.spans(), t));
+                prop_assert_eq!(has(&both, t), in_a && in_b);
+                prop_assert_eq!(has(&rest, t), in_a && !in_b);
+                let inside = window.start <= t && t < window.end;
+                prop_assert_eq!(has(within.spans(), t), in_a && inside);
             }
-            prop_assert_eq!(both.us() + rest.us(), a.us());
-            prop_assert_eq!(rest.rebuilt(), rest);
+            let us = |spans: &[Span]| spans.iter().map(|span| span.us()).sum::<i64>();
+            prop_assert_eq!(us(&both) + us(&rest), a.us());
+            for set in [&both, &rest] {
+                prop_assert!(set.is_sorted() && set.iter().all(|span| span.start < span.end));
+            }
+            prop_assert_eq!(within.rebuilt(), within);
         }
     }
 

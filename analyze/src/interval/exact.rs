@@ -95,7 +95,7 @@ impl<'a> Records<'a> {
         let phases = self
             .run
             .marks_of(call)
-            .filter_map(|mark| ended(self.run, mark));
+            .filter_map(|mark| ended(self.run, &mark));
         let (mut kernels, mut barrier, mut prepared) = (Vec::new(), None, acquired);
         for (name, phase) in phases {
             let Some(phase) = phase.and(hold) else {

@@ -18,7 +18,7 @@ mod exact;
 mod printed;
 mod tuning;
 
-pub use cover::{Cover, Span};
+pub use cover::{Cover, Cursor, Span};
 pub(crate) use printed::sane;
 
 use tracefmt::finding::Confidence;

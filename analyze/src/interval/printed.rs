@@ -103,7 +103,7 @@ impl Printed {
     pub(super) fn of(run: &Run, call: usize) -> Self {
         let mut all = Self::default();
         for mark in run.marks_of(call) {
-            all.add(mark, &run.marks.what(mark));
+            all.add(run, &mark);
         }
         all
     }
@@ -126,64 +126,66 @@ impl Printed {
         if wait < 2000 { 0 } else { wait }
     }
 
-    fn add(&mut self, mark: &Mark, what: &TimingWhat<'_>) {
+    fn add(&mut self, run: &Run, mark: &Mark) {
         let window = (mark.confidence() != Confidence::Ambiguous).then_some(Window {
             after: sane(mark.after_us()),
             before: sane(mark.before_us()),
         });
-        match what {
-            TimingWhat::SplitVectors { setup_ms, .. } => self.setup = us(*setup_ms),
-            TimingWhat::PrepMsm { ms } => self.prep = us(*ms),
-            TimingWhat::BG2Msm { ms, .. } => self.b_g2 = us(*ms),
-            TimingWhat::Epilogue { epilogue_ms, .. } => self.epilogue = us(*epilogue_ms),
-            _ => self.add_locked(mark.line(), what, window),
+        match mark.kind() {
+            MarkKind::SplitVectors => self.setup = us(mark.second()),
+            MarkKind::PrepMsm => self.prep = us(mark.ms()),
+            MarkKind::BG2Msm => self.b_g2 = us(mark.ms()),
+            MarkKind::Epilogue => self.epilogue = us(mark.ms()),
+            MarkKind::NttMsmH | MarkKind::BarrierWait | MarkKind::BatchAdd | MarkKind::TailMsm
+                if mark.gpu_tid() == 0 =>
+            {
+                self.add_kernel(mark, window);
+            }
+            _ => self.add_locked(run, mark, window),
         }
     }
 
-    /// Lines printed while the call holds the lock.
-    fn add_locked(&mut self, line: LineRef, what: &TimingWhat<'_>, window: Option<Window>) {
-        match what {
-            TimingWhat::PreLock {
-                pre_lock_cpu_ms,
-                mutex_wait_ms,
-            } => {
-                self.pre_lock = us(*pre_lock_cpu_ms);
-                self.mutex_wait = us(*mutex_wait_ms).map(|wait| wait - HALF_MS);
+    /// Lines of the GPU thread.
+    fn add_kernel(&mut self, mark: &Mark, window: Option<Window>) {
+        let ms = us(mark.ms());
+        match mark.kind() {
+            MarkKind::NttMsmH => (self.ntt, self.ntt_at) = (ms, window),
+            MarkKind::BarrierWait => (self.barrier, self.barrier_at) = (ms, window),
+            MarkKind::BatchAdd => (self.batch, self.batch_at) = (ms, window),
+            _ => {
+                (self.tail, self.tail_at) = (ms, window);
+                self.total = us(mark.second());
+            }
+        }
+        self.last_locked = Some(mark.line());
+    }
+
+    /// Other lines printed while the call holds the lock.
+    fn add_locked(&mut self, run: &Run, mark: &Mark, window: Option<Window>) {
+        match mark.kind() {
+            MarkKind::PreLock => {
+                self.pre_lock = us(mark.ms());
+                self.mutex_wait = us(mark.second()).map(|wait| wait - HALF_MS);
                 self.acquired_at = self.acquired_at.or(window);
             }
-            TimingWhat::PrestageVram { .. } => {
+            MarkKind::PrestageVram => {
                 self.prestage = self.prestage.or_skipped();
                 self.acquired_at = self.acquired_at.or(window);
             }
-            TimingWhat::PrestageSkip => self.prestage = Prestage::Skipped,
-            TimingWhat::PrestageOk { parts_ms, .. } => {
+            MarkKind::PrestageSkip => self.prestage = Prestage::Skipped,
+            MarkKind::PrestageOk => {
                 self.prestage = Prestage::Done;
-                self.prestage_us = parts_ms.and_then(|parts| us(*parts.last()?));
+                if let TimingWhat::PrestageOk { parts_ms, .. } = run.marks.what(mark) {
+                    self.prestage_us = parts_ms.and_then(|parts| us(*parts.last()?));
+                }
             }
-            TimingWhat::PrestageFallback { .. } => self.prestage = Prestage::Failed,
-            TimingWhat::NttMsmH { gpu_tid: 0, ms } => {
-                (self.ntt, self.ntt_at) = (us(*ms), window);
-            }
-            TimingWhat::BarrierWait { gpu_tid: 0, ms } => {
-                (self.barrier, self.barrier_at) = (us(*ms), window);
-            }
-            TimingWhat::BatchAdd { gpu_tid: 0, ms } => {
-                (self.batch, self.batch_at) = (us(*ms), window);
-            }
-            TimingWhat::TailMsm {
-                gpu_tid: 0,
-                ms,
-                gpu_total_ms,
-            } => {
-                (self.tail, self.tail_at) = (us(*ms), window);
-                self.total = us(*gpu_total_ms);
-            }
-            TimingWhat::MutexHeld { held_ms, .. } => {
-                (self.held, self.released_at) = (us(*held_ms), window);
+            MarkKind::PrestageFallback => self.prestage = Prestage::Failed,
+            MarkKind::MutexHeld => {
+                (self.held, self.released_at) = (us(mark.ms()), window);
             }
             _ => return,
         }
-        self.last_locked = Some(line);
+        self.last_locked = Some(mark.line());
     }
 }
 

@@ -84,10 +84,10 @@ pub(super) fn each_duration<'a>(run: &'a Run, mut each: impl FnMut(Name<'a>, Len
     for mark in &run.marks {
         let owner = mark.call().map_or(Owner::None, Owner::Call);
         if mark.kind() == MarkKind::Phase {
-            let name = Name::of(run.marks.name(mark));
+            let name = Name::of(run.marks.name(&mark));
             each(name, Length::Exact(mark.us() as f64 / 1000.0), owner);
         } else {
-            each_of(&run.marks.what(mark), |phase, ms| {
+            each_of(&run.marks, &mark, |phase, ms| {
                 each(Name::Known(phase), Length::Ms(ms), owner);
             });
         }

@@ -33,6 +33,7 @@ pub use bench::parse_bench;
 pub use budget::parse_budget;
 pub use engine::classify;
 pub use event::parse_event;
+pub(crate) use event::{PlainEvent, parse_plain_event};
 pub use log::parse_log;
 pub use timing::parse_timing;
 pub use trouble::{CudaFailure, cuda_failure, parse_panic_message, parse_trouble};

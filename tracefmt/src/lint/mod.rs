@@ -150,7 +150,7 @@ impl Lint {
             if mark.kind() == MarkKind::Other {
                 self.add(Anomaly::UnknownTiming, line, None);
             }
-            match (mark.call(), run.marks.candidates(mark).len()) {
+            match (mark.call(), run.marks.candidates(&mark).len()) {
                 (None, 0) => self.add(Anomaly::UnownedTiming, line, None),
                 (_, 2..) => self.add(Anomaly::AmbiguousTiming, line, None),
                 _ => {}

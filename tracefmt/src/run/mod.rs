@@ -8,6 +8,7 @@
 //!
 //! Building it is `run::assemble`; time intervals, idle causes and verdicts are not made here.
 
+mod ahead;
 mod assemble;
 mod attribute;
 mod benches;
@@ -15,7 +16,7 @@ mod mark;
 mod read;
 
 pub use assemble::{Builder, Part, Place, Stat, StatRun, StatSink};
-pub use mark::{Mark, MarkKind, MarkStore};
+pub use mark::{Iter as MarkIter, Mark, MarkKind, MarkStore};
 pub use read::{ReadError, Reading, Source, Typist, join, read, read_input, read_opened};
 
 use crate::finding::Confidence;
@@ -95,7 +96,7 @@ pub struct Run {
 
 impl Run {
     /// The timing lines of a call, in file order.
-    pub fn marks_of(&self, call: usize) -> impl Iterator<Item = &Mark> {
+    pub fn marks_of(&self, call: usize) -> impl Iterator<Item = Mark> {
         let bounds = self
             .mark_starts
             .get(call)
@@ -110,9 +111,8 @@ impl Run {
     /// Rebuilds [`Run::mark_starts`] and [`Run::mark_order`] after owners have changed.
     pub fn index_marks(&mut self) {
         let mut starts = vec![0_u32; self.calls.len() + 1];
-        for mark in &self.marks {
-            let slot = mark.call().and_then(|c| starts.get_mut(c as usize + 1));
-            if let Some(count) = slot {
+        for (_, call) in self.marks.owners() {
+            if let Some(count) = starts.get_mut(call as usize + 1) {
                 *count += 1;
             }
         }
@@ -123,12 +123,10 @@ impl Run {
         }
         let mut order = vec![0_u32; total as usize];
         let mut next = starts.clone();
-        for (index, mark) in (0_u32..).zip(&self.marks) {
-            let cursor = mark
-                .call()
-                .filter(|call| (*call as usize) < self.calls.len())
-                .and_then(|call| next.get_mut(call as usize));
-            if let Some(cursor) = cursor {
+        for (index, call) in self.marks.owners() {
+            if (call as usize) < self.calls.len()
+                && let Some(cursor) = next.get_mut(call as usize)
+            {
                 if let Some(slot) = order.get_mut(*cursor as usize) {
                     *slot = index;
                 }

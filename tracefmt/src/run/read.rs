@@ -7,11 +7,14 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Builder, Input, Part, Place, Trace};
+use super::{Builder, Input, Part, Place, Trace, ahead};
 use crate::grammar;
 use crate::input::Opened;
 use crate::record::Record;
 use crate::scan::{Class, Classes, Line, Scan, Sink, scan_reader};
+
+/// Inputs from this size on are scanned in a thread of their own; the result is the same.
+const AHEAD_BYTES: u64 = 4 << 20;
 
 /// Why an input could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +116,12 @@ pub fn read_input(index: u32, source: &Source) -> Result<Reading, ReadError> {
 /// When reading breaks off, or the input has more lines than can be numbered.
 pub fn read_opened(index: u32, path: String, mut opened: Opened<'_>) -> Result<Reading, ReadError> {
     let mut typist = Typist::new(index);
-    let mut scan = match scan_reader(&mut opened, &mut typist) {
+    let scanned = if opened.file_bytes() < AHEAD_BYTES {
+        scan_reader(&mut opened, &mut typist)
+    } else {
+        ahead::scan_into(&mut opened, &mut typist.builder)
+    };
+    let mut scan = match scanned {
         Ok(scan) => scan,
         Err(source) => return Err(ReadError::Read { path, source }),
     };
@@ -168,11 +176,16 @@ impl Typist {
             builder: Builder::new(index),
         }
     }
+
+    /// What was built so far.
+    pub fn into_builder(self) -> Builder {
+        self.builder
+    }
 }
 
 impl Sink for Typist {
     fn wants(&self) -> Classes {
-        Classes::ALL.without(Class::Foreign).without(Class::Ops)
+        ahead::WANTED
     }
 
     fn line(&mut self, line: &Line<'_>) {

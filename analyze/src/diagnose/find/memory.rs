@@ -121,9 +121,9 @@ fn explanation(scene: &Scene<'_>, troubles: &[&Trouble], carried_on: bool) -> St
 
 /// What the last pre-staging line before the failure said of free and wanted memory.
 fn prestage(scene: &Scene<'_>, first: &Trouble) -> Option<String> {
-    let before = |mark: &&Mark| mark.line() < first.line;
+    let before = |mark: &Mark| mark.line() < first.line;
     let marks = scene.run.marks.iter().rev().filter(before);
-    let numbers = marks.filter_map(|mark| match scene.run.marks.what(mark) {
+    let numbers = marks.filter_map(|mark| match scene.run.marks.what(&mark) {
         TimingWhat::PrestageVram {
             free_mib,
             total_mib,

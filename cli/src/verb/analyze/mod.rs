@@ -66,8 +66,11 @@ pub fn run(verb: &Analyze) -> Result<Exit, CliError> {
     }
     let sources = inputs::open_all(&verb.logs)?;
     let logs = reading::read(&sources)?;
+    let pictures = verb.svg.is_some() || verb.png.is_some() || verb.html.is_some();
     let options = Options {
         gap_floor_ms: verb.gap_floor_ms,
+        // The text lists none.
+        regions: pictures || matches!(verb.format, Format::Json),
         ..Options::default()
     };
     let analysis = analyze(&logs.trace, &options);

@@ -144,7 +144,7 @@ fn each(run: &Run, mut sink: impl FnMut(&str, Time)) {
         }
     }
     for mark in &run.marks {
-        let owner = owner(run, mark);
+        let owner = owner(run, &mark);
         let line = u64::from(mark.line().line);
         if mark.kind() == MarkKind::Phase {
             let us = mark.us();
@@ -153,9 +153,9 @@ fn each(run: &Run, mut sink: impl FnMut(&str, Time)) {
             } else {
                 Time::Of(us as f64 / 1000.0, owner)
             };
-            sink(run.marks.name(mark), time);
+            sink(run.marks.name(&mark), time);
         } else {
-            each_signed(&run.marks.what(mark), |phase, ms| {
+            each_signed(&run.marks, &mark, |phase, ms| {
                 let time = if ms < 0 {
                     Time::Negative(ms, line)
                 } else {

@@ -21,7 +21,16 @@ pub(super) struct Split<'a> {
 /// An event of the old dialects with its own fields.
 #[derive(Clone, Copy, Debug)]
 enum Detail<'a> {
-    SynthStart(Option<&'a [u8]>),
+    /// `kind=<word>`
+    SynthStartKind(&'a [u8]),
+    /// All others.
+    Plain(Step),
+}
+
+/// An event of the old dialects that holds no text.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    SynthStart,
     SynthStartSnap,
     SynthEnd(u64),
     SynthEndSnap(u64),
@@ -34,14 +43,72 @@ enum Detail<'a> {
     GpuEnd(u64),
 }
 
-impl<'a> Split<'a> {
-    /// Where it happened.
+/// Worker and partition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainPlace {
+    worker: Option<u32>,
+    partition: Option<u32>,
+}
+
+impl PlainPlace {
     #[inline]
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(self) -> Place {
         Place {
             gpu: None,
             worker: self.worker,
             partition: self.partition,
+        }
+    }
+}
+
+impl Step {
+    /// What happened.
+    #[inline]
+    pub(super) fn what<'a>(self) -> What<'a> {
+        match self {
+            Self::SynthStart => What::SynthStart {
+                kind: None,
+                snap: false,
+            },
+            Self::SynthStartSnap => What::SynthStart {
+                kind: None,
+                snap: true,
+            },
+            Self::SynthEnd(ms) => What::SynthEnd {
+                synth_ms: Some(ms),
+                snap: false,
+            },
+            Self::SynthEndSnap(ms) => What::SynthEnd {
+                synth_ms: Some(ms),
+                snap: true,
+            },
+            Self::ChanSend => What::ChanSend { snap: false },
+            Self::ChanSendSnap => What::ChanSend { snap: true },
+            Self::GpuQueue => What::GpuQueue { monolithic: false },
+            Self::GpuQueueMonolithic => What::GpuQueue { monolithic: true },
+            Self::GpuPickup => What::GpuPickup,
+            Self::GpuStart => What::GpuStart,
+            Self::GpuEnd(ms) => What::GpuEnd { gpu_ms: Some(ms) },
+        }
+    }
+}
+
+impl<'a> Split<'a> {
+    /// Worker and partition.
+    #[inline]
+    pub(super) fn plain_place(&self) -> PlainPlace {
+        PlainPlace {
+            worker: self.worker,
+            partition: self.partition,
+        }
+    }
+
+    /// The event, if it holds no text.
+    #[inline]
+    pub(super) fn step(&self) -> Option<Step> {
+        match self.detail {
+            Detail::Plain(step) => Some(step),
+            Detail::SynthStartKind(_) => None,
         }
     }
 
@@ -49,29 +116,11 @@ impl<'a> Split<'a> {
     #[inline]
     pub(super) fn what(&self) -> What<'a> {
         match self.detail {
-            Detail::SynthStart(kind) => What::SynthStart {
-                kind: kind.map(text::lossy),
+            Detail::Plain(step) => step.what(),
+            Detail::SynthStartKind(kind) => What::SynthStart {
+                kind: Some(text::lossy(kind)),
                 snap: false,
             },
-            Detail::SynthStartSnap => What::SynthStart {
-                kind: None,
-                snap: true,
-            },
-            Detail::SynthEnd(ms) => What::SynthEnd {
-                synth_ms: Some(ms),
-                snap: false,
-            },
-            Detail::SynthEndSnap(ms) => What::SynthEnd {
-                synth_ms: Some(ms),
-                snap: true,
-            },
-            Detail::ChanSend => What::ChanSend { snap: false },
-            Detail::ChanSendSnap => What::ChanSend { snap: true },
-            Detail::GpuQueue => What::GpuQueue { monolithic: false },
-            Detail::GpuQueueMonolithic => What::GpuQueue { monolithic: true },
-            Detail::GpuPickup => What::GpuPickup,
-            Detail::GpuStart => What::GpuStart,
-            Detail::GpuEnd(ms) => What::GpuEnd { gpu_ms: Some(ms) },
         }
     }
 }
@@ -82,12 +131,12 @@ impl<'a> Split<'a> {
 pub(super) fn split(text: &[u8]) -> Option<Split<'_>> {
     let split = if let Some(rest) = text.strip_prefix(b"GPU_") {
         if let Some(rest) = rest.strip_prefix(b"PICKUP,") {
-            worker(rest, Detail::GpuPickup)
+            worker(rest, Step::GpuPickup)
         } else if let Some(rest) = rest.strip_prefix(b"START,") {
-            worker(rest, Detail::GpuStart)
+            worker(rest, Step::GpuStart)
         } else if let Some(rest) = rest.strip_prefix(b"END,") {
             let (rest, ms) = field(rest, b",gpu_ms=")?;
-            worker(rest, Detail::GpuEnd(ms))
+            worker(rest, Step::GpuEnd(ms))
         } else {
             gpu_queue(rest.strip_prefix(b"QUEUE,")?)
         }
@@ -104,7 +153,8 @@ pub(super) fn split(text: &[u8]) -> Option<Split<'_>> {
 
 /// `worker=<w>` or `worker=<w>,partition=<n>`
 #[inline]
-fn worker<'a>(rest: &'a [u8], detail: Detail<'a>) -> Option<Split<'a>> {
+fn worker(rest: &[u8], step: Step) -> Option<Split<'_>> {
+    let detail = Detail::Plain(step);
     let (head, last) = number::back(rest)?;
     let last = u32::try_from(last).ok()?;
     if let Some((job, worker)) = head
@@ -132,19 +182,24 @@ fn worker<'a>(rest: &'a [u8], detail: Detail<'a>) -> Option<Split<'a>> {
 #[inline]
 fn synth_start(rest: &[u8]) -> Option<Split<'_>> {
     if let Some((job, partition, snap)) = any_partition(rest) {
-        let detail = if snap {
-            Detail::SynthStartSnap
+        let step = if snap {
+            Step::SynthStartSnap
         } else {
-            Detail::SynthStart(None)
+            Step::SynthStart
         };
-        return Some(of_partition(job, Some(partition), detail));
+        return Some(of_partition(job, Some(partition), step));
     }
     let comma = memchr::memrchr(b',', rest)?;
     let (job, kind) = rest.split_at_checked(comma)?;
     let kind = kind.strip_prefix(b",kind=")?;
     let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
     let whole = !kind.is_empty() && kind.iter().all(word);
-    whole.then(|| of_partition(job, None, Detail::SynthStart(Some(kind))))
+    whole.then_some(Split {
+        job,
+        worker: None,
+        partition: None,
+        detail: Detail::SynthStartKind(kind),
+    })
 }
 
 /// `synth_ms=<m>`, alone or behind one of the partition forms
@@ -152,11 +207,9 @@ fn synth_start(rest: &[u8]) -> Option<Split<'_>> {
 fn synth_end(rest: &[u8]) -> Option<Split<'_>> {
     let (rest, ms) = field(rest, b",synth_ms=")?;
     Some(match any_partition(rest) {
-        Some((job, partition, true)) => {
-            of_partition(job, Some(partition), Detail::SynthEndSnap(ms))
-        }
-        Some((job, partition, false)) => of_partition(job, Some(partition), Detail::SynthEnd(ms)),
-        None => of_partition(rest, None, Detail::SynthEnd(ms)),
+        Some((job, partition, true)) => of_partition(job, Some(partition), Step::SynthEndSnap(ms)),
+        Some((job, partition, false)) => of_partition(job, Some(partition), Step::SynthEnd(ms)),
+        None => of_partition(rest, None, Step::SynthEnd(ms)),
     })
 }
 
@@ -164,9 +217,9 @@ fn synth_end(rest: &[u8]) -> Option<Split<'_>> {
 #[inline]
 fn chan_send(rest: &[u8]) -> Option<Split<'_>> {
     Some(match any_partition(rest) {
-        Some((job, partition, true)) => of_partition(job, Some(partition), Detail::ChanSendSnap),
-        Some((job, partition, false)) => of_partition(job, Some(partition), Detail::ChanSend),
-        None => of_partition(rest.strip_suffix(b",")?, None, Detail::ChanSend),
+        Some((job, partition, true)) => of_partition(job, Some(partition), Step::ChanSendSnap),
+        Some((job, partition, false)) => of_partition(job, Some(partition), Step::ChanSend),
+        None => of_partition(rest.strip_suffix(b",")?, None, Step::ChanSend),
     })
 }
 
@@ -174,19 +227,19 @@ fn chan_send(rest: &[u8]) -> Option<Split<'_>> {
 #[inline]
 fn gpu_queue(rest: &[u8]) -> Option<Split<'_>> {
     if let Some((job, partition)) = field(rest, b",partition=") {
-        return Some(of_partition(job, Some(partition), Detail::GpuQueue));
+        return Some(of_partition(job, Some(partition), Step::GpuQueue));
     }
     let job = rest.strip_suffix(b",monolithic")?;
-    Some(of_partition(job, None, Detail::GpuQueueMonolithic))
+    Some(of_partition(job, None, Step::GpuQueueMonolithic))
 }
 
 #[inline]
-const fn of_partition<'a>(job: &'a [u8], partition: Option<u32>, detail: Detail<'a>) -> Split<'a> {
+const fn of_partition(job: &[u8], partition: Option<u32>, step: Step) -> Split<'_> {
     Split {
         job,
         worker: None,
         partition,
-        detail,
+        detail: Detail::Plain(step),
     }
 }
 

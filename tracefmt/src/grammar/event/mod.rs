@@ -29,13 +29,53 @@ pub fn parse_event(text: &[u8]) -> Option<Event<'_>> {
     }
 }
 
+/// An event of the old dialects without its job id: what most lines of a log say, small enough to
+/// be kept for another thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainEvent {
+    ms: u64,
+    place: legacy::PlainPlace,
+    step: legacy::Step,
+}
+
+impl PlainEvent {
+    /// The event of a job.
+    #[inline]
+    pub(crate) fn of_job<'a>(&self, job: &'a str) -> Event<'a> {
+        Event {
+            ms: self.ms,
+            t_us: None,
+            job: std::borrow::Cow::Borrowed(job),
+            place: self.place.place(),
+            what: self.step.what(),
+        }
+    }
+}
+
+/// Reads a `TIMELINE` line of the old dialects whose only text is its job id, and gives that too;
+/// none for all others, which [`parse_event`] may still read.
+#[inline]
+pub(crate) fn parse_plain_event(text: &[u8]) -> Option<(PlainEvent, &str)> {
+    let (ms, rest) = number::front(text.strip_prefix(b"TIMELINE,")?)?;
+    let split = legacy::split(rest.strip_prefix(b",")?)?;
+    let step = split.step()?;
+    if has_comma(split.job) {
+        return None;
+    }
+    let place = split.plain_place();
+    Some((
+        PlainEvent { ms, place, step },
+        std::str::from_utf8(split.job).ok()?,
+    ))
+}
+
 #[inline]
 fn old<'a>(ms: u64, split: &legacy::Split<'a>) -> Event<'a> {
     Event {
         ms,
         t_us: None,
         job: text::lossy(split.job),
-        place: split.place(),
+        place: split.plain_place().place(),
         what: split.what(),
     }
 }

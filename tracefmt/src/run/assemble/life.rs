@@ -5,6 +5,7 @@ use super::features::{Features, Sign};
 use super::jobs::Jobs;
 use super::rebirth::{Fall, Offsets};
 use crate::event::Event;
+use crate::run::mark::PlainMark;
 use crate::run::{At, Call, LineRef, MarkKind, Run, Task};
 use crate::timing::{Tag, Timing, TimingWhat};
 
@@ -197,7 +198,7 @@ impl Life {
             .run
             .marks
             .get(index)
-            .map_or(MarkKind::Other, super::super::mark::Mark::kind);
+            .map_or(MarkKind::Other, |mark| mark.kind());
         self.features.timing(kind);
         match &timing.what {
             TimingWhat::PrestageOk {
@@ -222,6 +223,13 @@ impl Life {
             Some(tag) => self.tagged(index, tag),
             None => self.clock.mark(index),
         }
+    }
+
+    /// A timing line of one of the plain kinds, without a tag.
+    pub(super) fn plain_timing(&mut self, at: LineRef, mark: PlainMark) {
+        self.features.timing(mark.kind);
+        let index = self.run.marks.push_plain(mark, at);
+        self.clock.mark(index);
     }
 
     /// One of our own timing lines says whose it is and when it was written.

@@ -9,6 +9,7 @@
 
 use crate::event::{Event, What};
 use crate::record::Record;
+use crate::run::mark::PlainMark;
 use crate::run::{Bench, LineRef, Run};
 use crate::timing::Timing;
 
@@ -125,6 +126,17 @@ impl Builder {
             }
             Record::Budget(_) | Record::Foreign => {}
         }
+    }
+
+    /// Takes a timing line of one of the plain kinds, without a tag.
+    pub(super) fn feed_plain_timing(&mut self, place: Place, mark: PlainMark) {
+        self.settle(None);
+        self.last_line = self.last_line.max(place.line);
+        let at = LineRef {
+            input: self.input,
+            line: place.line,
+        };
+        self.life.plain_timing(at, mark);
     }
 
     /// A fragment of a torn or cut line.

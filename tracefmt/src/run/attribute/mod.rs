@@ -54,13 +54,9 @@ enum Next {
 fn walk(run: &mut Run, links: &[Link], starts: &[u32], form: Form) {
     let mut beam = Beam::new(form);
     let mut order: Vec<u32> = Vec::new();
-    let sorted = run
-        .marks
-        .as_slice()
-        .is_sorted_by_key(|mark| mark.line().line);
-    if !sorted {
+    if !run.marks.is_sorted() {
         order = (0..u32::try_from(run.marks.len()).unwrap_or(u32::MAX)).collect();
-        order.sort_by_key(|mark| run.marks.get(*mark as usize).map(|mark| mark.line().line));
+        order.sort_by_key(|mark| run.marks.line(*mark as usize));
     }
     let index_of = |at: usize| order.get(at).map_or(at, |mark| *mark as usize);
     let (mut link, mut start, mut mark) = (0, 0, 0);
@@ -72,8 +68,8 @@ fn walk(run: &mut Run, links: &[Link], starts: &[u32], form: Form) {
             links.get(link).map(|link| (link.line, Next::Link)),
             line_of_start.map(|call| (call.start.line.line, Next::Start)),
             run.marks
-                .get(index_of(mark))
-                .map(|mark| (mark.line().line, Next::Mark)),
+                .line(index_of(mark))
+                .map(|line| (line, Next::Mark)),
         ];
         match next.into_iter().flatten().min() {
             None => break,
@@ -96,7 +92,6 @@ fn walk(run: &mut Run, links: &[Link], starts: &[u32], form: Form) {
                     && line.call().is_none()
                     && line.kind() <= MarkKind::AsyncDealloc
                 {
-                    let line = *line;
                     beam.mark(&mut run.marks, index, &line);
                 }
             }

@@ -1,14 +1,20 @@
 //! Timing lines with their owners, packed: a run of a million partitions has ten million of them,
-//! so a [`Mark`] takes 40 bytes and the few long value lists lie beside it in [`MarkStore`].
+//! so a [`MarkStore`] keeps 24 bytes of each, windows and long value lists beside them, and gives
+//! a [`Mark`] out whole.
 //!
 //! Deciding who owns a line is not done here but in `run::attribute`.
 
 mod kind;
 mod pack;
+mod slot;
+
+use rustc_hash::FxHashMap;
 
 use super::LineRef;
 use crate::finding::Confidence;
 use crate::timing::TimingWhat;
+pub(in crate::run) use pack::PlainMark;
+use slot::{Slot, Windows};
 
 macro_rules! mark_kinds {
     ($($variant:ident => $name:literal, $meaning:literal;)+) => {
@@ -65,7 +71,7 @@ pub struct Mark {
     after_us: i64,
     window_us: u32,
     line: u32,
-    input: u16,
+    input: u32,
     kind: MarkKind,
     confidence: Confidence,
     call: u32,
@@ -86,7 +92,7 @@ impl Mark {
     /// The line.
     pub fn line(&self) -> LineRef {
         LineRef {
-            input: u32::from(self.input),
+            input: self.input,
             line: self.line,
         }
     }
@@ -156,76 +162,108 @@ impl Mark {
             window => self.after_us.saturating_add(i64::from(window)),
         }
     }
-
-    /// Sets the window.
-    fn set_window(&mut self, after_us: i64, before_us: Option<i64>) {
-        self.after_us = after_us;
-        self.window_us = before_us.map_or(NONE, |before| {
-            u32::try_from(before.saturating_sub(after_us).max(0)).unwrap_or(NONE)
-        });
-    }
-
-    /// Moves the line to another input; inputs beyond the 65536th share the last number.
-    fn set_input(&mut self, input: u32) {
-        self.input = u16::try_from(input).unwrap_or(u16::MAX);
-    }
 }
 
 /// The timing lines of a run in file order, with their long value lists and candidates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MarkStore {
-    marks: Vec<Mark>,
+    slots: Vec<Slot>,
+    /// The input of all lines: a run lies in one.
+    input: u32,
+    windows: Windows,
     extras: Vec<i64>,
     names: Vec<String>,
     candidates: Vec<u32>,
+    /// Where the candidates of a mark begin, for the few that have any.
+    candidates_of: FxHashMap<u32, u32>,
 }
 
 impl MarkStore {
     /// All marks, in file order.
-    pub fn as_slice(&self) -> &[Mark] {
-        &self.marks
-    }
-
-    /// All marks, in file order.
-    pub fn iter(&self) -> std::slice::Iter<'_, Mark> {
-        self.marks.iter()
+    pub fn iter(&self) -> Iter<'_> {
+        Iter {
+            store: self,
+            next: 0,
+            slots: self.slots.iter(),
+        }
     }
 
     /// The mark at an index.
-    pub fn get(&self, index: usize) -> Option<&Mark> {
-        self.marks.get(index)
+    pub fn get(&self, index: usize) -> Option<Mark> {
+        self.slots.get(index).map(|slot| self.whole(index, slot))
+    }
+
+    /// The line of the mark at an index.
+    pub(super) fn line(&self, index: usize) -> Option<u32> {
+        self.slots.get(index).map(|slot| slot.line)
+    }
+
+    /// Whether the lines rise.
+    pub(super) fn is_sorted(&self) -> bool {
+        self.slots.is_sorted_by_key(|slot| slot.line)
+    }
+
+    /// Index and owner of all marks that have one.
+    pub(super) fn owners(&self) -> impl Iterator<Item = (u32, u32)> {
+        let all = (0_u32..).zip(&self.slots);
+        all.filter(|(_, slot)| slot.call != NONE)
+            .map(|(index, slot)| (index, slot.call))
+    }
+
+    fn whole(&self, index: usize, slot: &Slot) -> Mark {
+        let (after_us, window_us) = self.windows.get(slot.window);
+        let (values, extra) = slot.values();
+        let candidates = if slot.has_candidates() {
+            let of = u32::try_from(index).ok();
+            of.and_then(|index| self.candidates_of.get(&index).copied())
+        } else {
+            None
+        };
+        Mark {
+            after_us,
+            window_us,
+            line: slot.line,
+            input: self.input,
+            kind: slot.kind,
+            confidence: slot.confidence(),
+            call: slot.call,
+            candidates: candidates.unwrap_or(0),
+            extra,
+            values,
+        }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.marks.len()
+        self.slots.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.marks.is_empty()
+        self.slots.is_empty()
     }
 
-    /// Appends a line without an owner and returns its index.
+    /// Appends a line without an owner and returns its index. All lines are of one input.
     pub fn push(&mut self, what: &TimingWhat<'_>, line: LineRef, window_us: (i64, i64)) -> usize {
         let (kind, values, extra) = self.pack(what);
-        let mut mark = Mark {
-            after_us: 0,
-            window_us: 0,
-            line: line.line,
-            input: 0,
+        let plain = PlainMark {
             kind,
-            confidence: Confidence::Ambiguous,
-            call: NONE,
-            candidates: 0,
-            extra,
             values,
+            extra,
         };
-        mark.set_input(line.input);
+        let index = self.push_plain(plain, line);
         let (after, before) = window_us;
-        mark.set_window(after, (before != i64::MAX).then_some(before));
-        self.marks.push(mark);
-        self.marks.len() - 1
+        let before = (before != i64::MAX).then_some(before);
+        self.set_windows(index..index + 1, after, before);
+        index
+    }
+
+    /// Appends a line whose window nobody knows yet and returns its index.
+    pub(super) fn push_plain(&mut self, mark: PlainMark, line: LineRef) -> usize {
+        self.input = line.input;
+        let slot = Slot::new(line.line, mark.kind, mark.values, mark.extra);
+        self.slots.push(slot);
+        self.slots.len() - 1
     }
 
     /// Gives a mark its owner; `candidates` is empty when there is no other.
@@ -237,10 +275,15 @@ impl MarkStore {
         candidates: &[u32],
     ) {
         let at = self.store_candidates(candidates);
-        if let Some(mark) = self.marks.get_mut(index) {
-            mark.call = call.unwrap_or(NONE);
-            mark.confidence = confidence;
-            mark.candidates = at;
+        let Some(slot) = self.slots.get_mut(index) else {
+            return;
+        };
+        slot.call = call.unwrap_or(NONE);
+        slot.set_confidence(confidence, at > 0);
+        if at > 0
+            && let Ok(index) = u32::try_from(index)
+        {
+            self.candidates_of.insert(index, at);
         }
     }
 
@@ -251,8 +294,9 @@ impl MarkStore {
         after_us: i64,
         before_us: Option<i64>,
     ) {
-        for mark in self.marks.get_mut(marks).into_iter().flatten() {
-            mark.set_window(after_us, before_us);
+        let window = self.windows.add(after_us, before_us);
+        for slot in self.slots.get_mut(marks).into_iter().flatten() {
+            slot.window = window;
         }
     }
 
@@ -319,11 +363,46 @@ impl MarkStore {
     }
 }
 
-impl<'a> IntoIterator for &'a MarkStore {
-    type Item = &'a Mark;
-    type IntoIter = std::slice::Iter<'a, Mark>;
+/// All marks of a store, in file order.
+#[derive(Clone, Debug)]
+pub struct Iter<'a> {
+    store: &'a MarkStore,
+    /// Index of the first slot left.
+    next: usize,
+    slots: std::slice::Iter<'a, Slot>,
+}
 
-    fn into_iter(self) -> Self::IntoIter {
+impl Iterator for Iter<'_> {
+    type Item = Mark;
+
+    fn next(&mut self) -> Option<Mark> {
+        let slot = self.slots.next()?;
+        let index = self.next;
+        self.next += 1;
+        Some(self.store.whole(index, slot))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.slots.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Iter<'_> {
+    fn next_back(&mut self) -> Option<Mark> {
+        // The index of the last slot left, from where the first one left stands.
+        let index = self.next + self.slots.len();
+        let slot = self.slots.next_back()?;
+        Some(self.store.whole(index - 1, slot))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl<'a> IntoIterator for &'a MarkStore {
+    type Item = Mark;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
         self.iter()
     }
 }

@@ -7,46 +7,9 @@ use crate::timing::TimingWhat;
 
 impl MarkStore {
     pub(super) fn pack(&mut self, what: &TimingWhat<'_>) -> (MarkKind, [i32; 2], u32) {
-        let pair = |a: i64, b: i64| [fit(a), fit(b)];
-        match *what {
-            TimingWhat::SplitVectors { split_ms, setup_ms } => {
-                (MarkKind::SplitVectors, pair(split_ms, setup_ms), 0)
-            }
-            TimingWhat::HostRegisterFallback { err } => (MarkKind::HostRegister, pair(0, err), 0),
-            TimingWhat::PreLock {
-                pre_lock_cpu_ms,
-                mutex_wait_ms,
-            } => (MarkKind::PreLock, pair(pre_lock_cpu_ms, mutex_wait_ms), 0),
-            TimingWhat::NttMsmH { gpu_tid, ms } => {
-                (MarkKind::NttMsmH, pair(ms, i64::from(gpu_tid)), 0)
-            }
-            TimingWhat::BarrierWait { gpu_tid, ms } => {
-                (MarkKind::BarrierWait, pair(ms, i64::from(gpu_tid)), 0)
-            }
-            TimingWhat::BatchAdd { gpu_tid, ms } => {
-                (MarkKind::BatchAdd, pair(ms, i64::from(gpu_tid)), 0)
-            }
-            TimingWhat::TailMsm {
-                gpu_tid,
-                ms,
-                gpu_total_ms,
-            } => (MarkKind::TailMsm, pair(ms, gpu_total_ms), gpu_tid),
-            TimingWhat::MutexHeld {
-                held_ms,
-                total_start_fn_ms,
-            } => (MarkKind::MutexHeld, pair(held_ms, total_start_fn_ms), 0),
-            TimingWhat::PrepMsm { ms } => (MarkKind::PrepMsm, pair(ms, 0), 0),
-            TimingWhat::BG2Msm { ms, num_circuits } => (
-                MarkKind::BG2Msm,
-                pair(ms, i64::try_from(num_circuits).unwrap_or(i64::MAX)),
-                0,
-            ),
-            TimingWhat::Epilogue {
-                epilogue_ms,
-                pre_destructor_ms,
-            } => (MarkKind::Epilogue, pair(epilogue_ms, pre_destructor_ms), 0),
-            TimingWhat::AsyncDealloc { ms } => (MarkKind::AsyncDealloc, pair(ms, 0), 0),
-            ref other => self.pack_rare(other),
+        match PlainMark::of(what) {
+            Some(plain) => (plain.kind, plain.values, plain.extra),
+            None => self.pack_rare(what),
         }
     }
 
@@ -69,14 +32,15 @@ impl MarkStore {
                 parts_ms,
             } => {
                 let domain = i64::try_from(*domain).unwrap_or(i64::MAX);
-                let extra = self.store_extras(&[domain, i64::from(*lot_of_memory)]);
+                let fine = i64::from(parts_ms.is_some());
+                let extra = self.store_extras(&[domain, i64::from(*lot_of_memory), fine]);
                 let total = parts_ms.map_or(0, |parts| fit(parts[4]));
                 if let Some(parts) = parts_ms {
                     self.store_extras(parts);
                 }
-                let fine = i32::from(parts_ms.is_some());
-                (MarkKind::PrestageOk, [total, fine], extra)
+                (MarkKind::PrestageOk, [total, 0], extra)
             }
+            TimingWhat::HostRegisterFallback { err } => (MarkKind::HostRegister, [0, fit(*err)], 0),
             TimingWhat::PrestageFallback { err } => (MarkKind::PrestageFallback, [0, fit(*err)], 0),
             TimingWhat::PoolThresholdMax { gpu } => (MarkKind::PoolThreshold, [0; 2], *gpu),
             TimingWhat::DaCache { mib, gpu } => {
@@ -116,6 +80,67 @@ impl MarkStore {
             TimingWhat::Other { text } => (MarkKind::Other, [0; 2], self.store_name(text)),
             _ => (MarkKind::PrestageSkip, [0; 2], 0),
         }
+    }
+}
+
+/// A timing line of one of the kinds whose values need no room beside it and that tell of no
+/// trouble: most lines of a log.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::run) struct PlainMark {
+    pub(in crate::run) kind: MarkKind,
+    pub(super) values: [i32; 2],
+    pub(super) extra: u32,
+}
+
+impl PlainMark {
+    /// The line, if it is of such a kind.
+    #[inline]
+    pub(in crate::run) fn of(what: &TimingWhat<'_>) -> Option<Self> {
+        let pair = |a: i64, b: i64| [fit(a), fit(b)];
+        let (kind, values, extra) = match *what {
+            TimingWhat::SplitVectors { split_ms, setup_ms } => {
+                (MarkKind::SplitVectors, pair(split_ms, setup_ms), 0)
+            }
+            TimingWhat::PreLock {
+                pre_lock_cpu_ms,
+                mutex_wait_ms,
+            } => (MarkKind::PreLock, pair(pre_lock_cpu_ms, mutex_wait_ms), 0),
+            TimingWhat::NttMsmH { gpu_tid, ms } => {
+                (MarkKind::NttMsmH, pair(ms, i64::from(gpu_tid)), 0)
+            }
+            TimingWhat::BarrierWait { gpu_tid, ms } => {
+                (MarkKind::BarrierWait, pair(ms, i64::from(gpu_tid)), 0)
+            }
+            TimingWhat::BatchAdd { gpu_tid, ms } => {
+                (MarkKind::BatchAdd, pair(ms, i64::from(gpu_tid)), 0)
+            }
+            TimingWhat::TailMsm {
+                gpu_tid,
+                ms,
+                gpu_total_ms,
+            } => (MarkKind::TailMsm, pair(ms, gpu_total_ms), gpu_tid),
+            TimingWhat::MutexHeld {
+                held_ms,
+                total_start_fn_ms,
+            } => (MarkKind::MutexHeld, pair(held_ms, total_start_fn_ms), 0),
+            TimingWhat::PrepMsm { ms } => (MarkKind::PrepMsm, pair(ms, 0), 0),
+            TimingWhat::BG2Msm { ms, num_circuits } => (
+                MarkKind::BG2Msm,
+                pair(ms, i64::try_from(num_circuits).unwrap_or(i64::MAX)),
+                0,
+            ),
+            TimingWhat::Epilogue {
+                epilogue_ms,
+                pre_destructor_ms,
+            } => (MarkKind::Epilogue, pair(epilogue_ms, pre_destructor_ms), 0),
+            TimingWhat::AsyncDealloc { ms } => (MarkKind::AsyncDealloc, pair(ms, 0), 0),
+            _ => return None,
+        };
+        Some(Self {
+            kind,
+            values,
+            extra,
+        })
     }
 }
 
@@ -195,12 +220,11 @@ fn unpack_long<'a>(store: &'a MarkStore, mark: &Mark) -> TimingWhat<'a> {
             }
         }
         MarkKind::PrestageOk => {
-            let values = long(7);
-            let fine = mark.values[1] != 0;
+            let (head, parts) = (long(3), long(8));
             TimingWhat::PrestageOk {
-                domain: u64::try_from(long(2)(0)).unwrap_or(0),
-                lot_of_memory: long(2)(1) != 0,
-                parts_ms: fine.then(|| std::array::from_fn(|at| values(at + 2))),
+                domain: u64::try_from(head(0)).unwrap_or(0),
+                lot_of_memory: head(1) != 0,
+                parts_ms: (head(2) != 0).then(|| std::array::from_fn(|at| parts(at + 3))),
             }
         }
         _ => {

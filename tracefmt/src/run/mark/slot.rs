@@ -1,0 +1,123 @@
+//! What a [`MarkStore`](super::MarkStore) keeps of each timing line: 24 bytes, windows by number.
+
+use super::{MarkKind, NONE};
+use crate::finding::Confidence;
+
+/// One timing line. What a kind does not need gives room to what it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) line: u32,
+    /// Index into [`Windows`].
+    pub(super) window: u32,
+    pub(super) call: u32,
+    values: [i32; 2],
+    /// The GPU thread of a line with two values; of a phase, bits 32 to 47 of its length.
+    small: u16,
+    pub(super) kind: MarkKind,
+    /// The confidence in the low bits, [`HAS_CANDIDATES`].
+    flags: u8,
+}
+
+const _: () = assert!(size_of::<Slot>() == 24, "ten million of them are kept");
+
+const HAS_CANDIDATES: u8 = 0x80;
+const INFERRED: u8 = 1;
+const CERTAIN: u8 = 2;
+
+impl Slot {
+    /// A line without an owner. GPU numbers beyond the 65,535th share the last number; a phase of
+    /// more than 8 years is cut.
+    pub(super) fn new(line: u32, kind: MarkKind, [first, second]: [i32; 2], extra: u32) -> Self {
+        let low = |wide: u32| u16::try_from(wide).unwrap_or(u16::MAX);
+        let (values, small) = match kind {
+            MarkKind::TailMsm | MarkKind::DaCache => ([first, second], low(extra)),
+            MarkKind::Phase => match u16::try_from(second) {
+                Ok(high) => ([first, extra.cast_signed()], high),
+                Err(_) => ([-1, extra.cast_signed()], u16::MAX),
+            },
+            MarkKind::PrestageVram
+            | MarkKind::PrestageOk
+            | MarkKind::PoolThreshold
+            | MarkKind::NttH
+            | MarkKind::Other => ([first, extra.cast_signed()], 0),
+            _ => ([first, second], 0),
+        };
+        Self {
+            line,
+            window: 0,
+            call: NONE,
+            values,
+            small,
+            kind,
+            flags: 0,
+        }
+    }
+
+    /// The two values and the further one, as [`Slot::new`] took them.
+    pub(super) fn values(&self) -> ([i32; 2], u32) {
+        let [first, second] = self.values;
+        match self.kind {
+            MarkKind::TailMsm | MarkKind::DaCache => (self.values, u32::from(self.small)),
+            MarkKind::Phase => ([first, i32::from(self.small)], second.cast_unsigned()),
+            MarkKind::PrestageVram
+            | MarkKind::PrestageOk
+            | MarkKind::PoolThreshold
+            | MarkKind::NttH
+            | MarkKind::Other => ([first, 0], second.cast_unsigned()),
+            _ => (self.values, 0),
+        }
+    }
+
+    pub(super) const fn confidence(&self) -> Confidence {
+        match self.flags & !HAS_CANDIDATES {
+            CERTAIN => Confidence::Certain,
+            INFERRED => Confidence::Inferred,
+            _ => Confidence::Ambiguous,
+        }
+    }
+
+    pub(super) fn set_confidence(&mut self, confidence: Confidence, candidates: bool) {
+        self.flags = match confidence {
+            Confidence::Certain => CERTAIN,
+            Confidence::Inferred => INFERRED,
+            Confidence::Ambiguous => 0,
+        };
+        if candidates {
+            self.flags |= HAS_CANDIDATES;
+        }
+    }
+
+    pub(super) const fn has_candidates(&self) -> bool {
+        self.flags & HAS_CANDIDATES != 0
+    }
+}
+
+/// When lines were printed. Lines between the same two stamps share a window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Windows {
+    after_us: Vec<i64>,
+    /// Length, [`NONE`] for no later stamp.
+    window_us: Vec<u32>,
+}
+
+impl Windows {
+    /// The number of a window; 0 is that of a line whose time nobody knows.
+    pub(super) fn add(&mut self, after_us: i64, before_us: Option<i64>) -> u32 {
+        let length =
+            |before: i64| u32::try_from(before.saturating_sub(after_us).max(0)).unwrap_or(NONE);
+        let window = before_us.map_or(NONE, length);
+        if (after_us, window) == (0, NONE) {
+            return 0;
+        }
+        self.after_us.push(after_us);
+        self.window_us.push(window);
+        u32::try_from(self.after_us.len()).unwrap_or(0)
+    }
+
+    /// Start and length of a window.
+    pub(super) fn get(&self, number: u32) -> (i64, u32) {
+        let at = (number as usize).wrapping_sub(1);
+        let found = self.after_us.get(at).zip(self.window_us.get(at));
+        found.map_or((0, NONE), |(after, window)| (*after, *window))
+    }
+}
