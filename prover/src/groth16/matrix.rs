@@ -149,22 +149,39 @@ impl Builder {
         for (index, coefficient) in row.iter_aux() {
             self.term(*index, AUX, coefficient);
         }
-        self.end_row();
+        self.end_row(self.matrix.words.len());
     }
 
     /// Appends the rows of `other`, whose first input is the one that all share: its other inputs
     /// follow after `inputs`, its auxiliary variables after `aux`.
     pub(super) fn extend(&mut self, other: &Self, inputs: usize, aux: usize) {
         self.overflow |= other.overflow;
-        for row in 0..other.matrix.rows() {
-            for (index, coefficient) in other.matrix.row(row) {
-                match index {
-                    Index::Input(0) => self.term(0, 0, &coefficient),
-                    Index::Input(index) => self.term(index - 1 + inputs, 0, &coefficient),
-                    Index::Aux(index) => self.term(index + aux, AUX, &coefficient),
-                }
+        let table: Vec<u32> = other
+            .matrix
+            .coefficients
+            .iter()
+            .map(|of| self.at(of))
+            .collect();
+        let start = self.matrix.words.len();
+        let mut words = other.matrix.words.iter();
+        while let Some(&word) = words.next() {
+            let index = (word & INDEX) as usize;
+            let index = match (word & AUX, index) {
+                (0, 0) => 0,
+                (0, index) => index - 1 + inputs,
+                (_, index) => index + aux,
+            };
+            let index = self.index(index);
+            self.matrix.words.push(index | word & !INDEX);
+            if word & TABLE != 0 {
+                self.matrix
+                    .words
+                    .extend(words.next().map(|&at| table[at as usize]));
             }
-            self.end_row();
+        }
+        let ends = other.matrix.ends.iter().map(|&end| start + end as usize);
+        for end in ends {
+            self.end_row(end);
         }
     }
 
@@ -179,10 +196,7 @@ impl Builder {
 
     #[inline]
     fn term(&mut self, index: usize, kind: u32, coefficient: &Scalar) {
-        let Some(index) = u32::try_from(index).ok().filter(|&index| index <= INDEX) else {
-            self.overflow = true;
-            return;
-        };
+        let index = self.index(index);
         if *coefficient == Scalar::ONE {
             self.matrix.words.push(index | kind);
         } else if *coefficient == -Scalar::ONE {
@@ -202,8 +216,15 @@ impl Builder {
         })
     }
 
-    fn end_row(&mut self) {
-        let end = u32::try_from(self.matrix.words.len());
+    /// An index as a word holds it.
+    fn index(&mut self, index: usize) -> u32 {
+        let fits = u32::try_from(index).ok().filter(|&index| index <= INDEX);
+        self.overflow |= fits.is_none();
+        fits.unwrap_or(0)
+    }
+
+    fn end_row(&mut self, end: usize) {
+        let end = u32::try_from(end);
         self.overflow |= end.is_err();
         self.matrix.ends.push(end.unwrap_or(u32::MAX));
     }

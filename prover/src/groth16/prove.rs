@@ -172,8 +172,10 @@ pub fn prove(
             rows: shape.num_constraints(),
         });
     }
-    let domain = Domain::new(shape.log2())?;
-    let h = observe(observer, Phase::Quotient, || quotient(&domain, evaluations))?;
+    let h = observe(observer, Phase::Quotient, || {
+        // The tables of the domain are gone before the sums begin.
+        quotient(&Domain::new(shape.log2())?, evaluations)
+    })?;
     let sums = Sums {
         h: observe(observer, Phase::MsmH, || msm_h(key, &h)),
         l: observe(observer, Phase::MsmL, || msm_l(key, assignment)),
