@@ -50,6 +50,8 @@ pub enum Verb {
     #[cfg(feature = "gate")]
     #[command(subcommand)]
     Golden(verb::golden::Golden),
+    #[cfg(feature = "prove")]
+    Preflight(verb::preflight::Preflight),
     Completions(verb::completions::Completions),
     Man(verb::man::Man),
 }

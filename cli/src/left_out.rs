@@ -15,6 +15,7 @@ const VERBS: &[Verb] = &[
     ("compare", "logs", cfg!(feature = "logs")),
     ("trace", "logs", cfg!(feature = "logs")),
     ("golden", "gate", cfg!(feature = "gate")),
+    ("preflight", "prove", cfg!(feature = "prove")),
 ];
 
 /// What to say of arguments that were refused because this build lacks their verb; `None` for any

@@ -38,6 +38,8 @@ pub fn run(args: &Args) -> Result<Exit, CliError> {
         Verb::Trace(verb) => verb::trace::run(verb),
         #[cfg(feature = "gate")]
         Verb::Golden(verb) => verb::golden::run(verb),
+        #[cfg(feature = "prove")]
+        Verb::Preflight(verb) => verb::preflight::run(verb),
         Verb::Completions(verb) => verb::completions::run(verb),
         Verb::Man(verb) => verb::man::run(verb),
     }

@@ -10,6 +10,8 @@ pub mod diagnose;
 #[cfg(feature = "gate")]
 pub mod golden;
 pub mod man;
+#[cfg(feature = "prove")]
+pub mod preflight;
 #[cfg(feature = "logs")]
 pub mod replay;
 #[cfg(feature = "logs")]

@@ -13,6 +13,8 @@ mod golden;
 #[cfg(feature = "logs")]
 mod hostile;
 mod left_out;
+#[cfg(feature = "prove")]
+mod preflight;
 #[cfg(feature = "logs")]
 mod replay;
 #[cfg(feature = "logs")]

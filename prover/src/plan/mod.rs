@@ -4,8 +4,8 @@
 //! under which lock, with sizes as on a card. It is a function of the partition's [`Sizes`] and of
 //! the device memory at hand: with little memory the transform works in two vectors instead of
 //! three, and points stream through a smaller buffer. The engine's workers interpret it over a
-//! device; `replay` interprets it over simulated memory ([`Plan::schedule`]); a fault is a change to
-//! it. What a launch computes is the business of the device.
+//! device; `replay` interprets it over simulated memory ([`Plan::schedule`]); a fault is a change
+//! to it. What a launch computes is the business of the device.
 //!
 //! ```
 //! use prover::plan::{Plan, Sizes};

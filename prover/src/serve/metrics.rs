@@ -1,4 +1,4 @@
-//! Metrics in the text form of Prometheus: what the engine is doing at the moment of the scrape, and
+//! Metrics in the text form of Prometheus: what the engine is doing when it is asked, and
 //! how long jobs took since the start.
 
 use prometheus_client::encoding::{EncodeLabelSet, text::encode};

@@ -1,8 +1,8 @@
 //! The state machine of the engine: which partition goes where, when a job is over.
 //!
 //! No threads, no time of its own, no input or output. Payloads (circuits, states) go in and come
-//! out by value; what a transition throws away is returned as [`Leftovers`], since dropping it gives
-//! memory back and so takes the lock under which this runs.
+//! out by value; what a transition throws away is returned as [`Leftovers`], since dropping it
+//! gives memory back and so takes the lock under which this runs.
 //!
 //! What always holds (checked by `audit` in tests): a partition is in one place only; the line of
 //! partitions is taken from its head only; a job ends once, when no partition of it is left
