@@ -8,6 +8,7 @@
 //! [`DeviceLock`].
 
 mod cpu;
+pub mod groth16;
 mod lock;
 mod memory;
 

@@ -1,0 +1,259 @@
+//! Groth16 proofs as the work of an engine: the phases of [`crate::groth16`] as kernels.
+//!
+//! All partitions of a job usually share their [`Parameters`]; one engine may serve several.
+//! Blinding factors come with the partition: whoever submits it has the source of randomness.
+
+use std::fmt;
+use std::sync::Arc;
+
+use blstrs::{G1Projective, G2Projective, Scalar};
+
+use super::Work;
+use crate::ProverError;
+use crate::groth16::{
+    Assignment, Evaluations, PreparedKey, Proof, ProvingKey, Shape, Sums, assemble, evaluate,
+    msm_a, msm_b_g1, msm_b_g2, msm_h, msm_l, quotient,
+};
+use crate::ntt::Domain;
+use crate::plan::{Kernel, Phase, Sizes};
+
+/// Who owns the points of a proving key: a mapped file, or memory.
+pub trait Keys: Send + Sync {
+    /// The prover's view of the points.
+    fn key(&self) -> ProvingKey<'_>;
+}
+
+/// What all proofs of one circuit share.
+pub struct Parameters {
+    shape: Shape,
+    keys: Box<dyn Keys>,
+    prepared: PreparedKey,
+    domain: Domain,
+}
+
+impl Parameters {
+    /// Puts the shape of a circuit and its points together.
+    ///
+    /// # Errors
+    /// [`ProverError::OtherCircuit`] when the points are not for this shape.
+    pub fn new(shape: Shape, keys: Box<dyn Keys>) -> Result<Self, ProverError> {
+        shape.check_key(&keys.key())?;
+        Ok(Self {
+            prepared: PreparedKey::new(keys.key().vk),
+            domain: Domain::new(shape.log2())?,
+            shape,
+            keys,
+        })
+    }
+
+    /// The shape of the circuit.
+    pub const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The key that checks the proofs.
+    pub const fn prepared(&self) -> &PreparedKey {
+        &self.prepared
+    }
+
+    /// How large a partition is.
+    pub fn sizes(&self) -> Sizes {
+        let shape = &self.shape;
+        Sizes {
+            domain: shape.domain() as u64,
+            inputs: shape.num_inputs() as u64,
+            aux: shape.num_aux() as u64,
+            a_aux: shape.a_aux().len() as u64,
+            b_inputs: shape.b_inputs().len() as u64,
+            b_aux: shape.b_aux().len() as u64,
+        }
+    }
+}
+
+impl fmt::Debug for Parameters {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Parameters")
+            .field("sizes", &self.sizes())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes the witness of a partition for a shape.
+pub type Witness = Box<dyn FnOnce(&Shape) -> Result<Assignment, ProverError> + Send>;
+
+/// One partition that is to be proved.
+pub struct Partition {
+    /// The circuit's shape and points.
+    pub parameters: Arc<Parameters>,
+    /// Makes the witness.
+    pub witness: Witness,
+    /// r and s: random, and used for this proof only.
+    pub blinding: (Scalar, Scalar),
+}
+
+impl fmt::Debug for Partition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Partition")
+            .field("parameters", &self.parameters)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Sums as they come.
+#[derive(Debug, Default)]
+struct Partial {
+    h: Option<G1Projective>,
+    l: Option<G1Projective>,
+    a: Option<G1Projective>,
+    b_g1: Option<G1Projective>,
+    b_g2: Option<G2Projective>,
+}
+
+impl Partial {
+    fn whole(&self) -> Option<Sums> {
+        Some(Sums {
+            h: self.h?,
+            l: self.l?,
+            a: self.a?,
+            b_g1: self.b_g1?,
+            b_g2: self.b_g2?,
+        })
+    }
+}
+
+/// A partition on its way.
+pub struct State {
+    parameters: Arc<Parameters>,
+    assignment: Assignment,
+    evaluations: Option<Evaluations>,
+    quotient: Option<Vec<Scalar>>,
+    sums: Partial,
+    blinding: (Scalar, Scalar),
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The witness is a secret.
+        out.debug_struct("State")
+            .field("parameters", &self.parameters)
+            .finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn run(&mut self, phase: Phase) -> Result<(), String> {
+        let Parameters {
+            shape,
+            keys,
+            domain,
+            ..
+        } = self.parameters.as_ref();
+        let (key, assignment) = (keys.key(), &self.assignment);
+        match phase {
+            Phase::Quotient => {
+                let taken = self.evaluations.take();
+                let evaluations = taken.ok_or("the evaluations of A, B and C are gone")?;
+                let made = quotient(domain, evaluations).map_err(|error| error.to_string())?;
+                self.quotient = Some(made);
+            }
+            Phase::MsmH => {
+                let quotient = self
+                    .quotient
+                    .take()
+                    .ok_or("the quotient is not there yet")?;
+                self.sums.h = Some(msm_h(&key, &quotient));
+            }
+            Phase::MsmL => self.sums.l = Some(msm_l(&key, assignment)),
+            Phase::MsmA => self.sums.a = Some(msm_a(&key, shape, assignment)),
+            Phase::MsmBG1 => self.sums.b_g1 = Some(msm_b_g1(&key, shape, assignment)),
+            Phase::MsmBG2 => self.sums.b_g2 = Some(msm_b_g2(&key, shape, assignment)),
+        }
+        Ok(())
+    }
+}
+
+/// Groth16 over BLS12-381.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Groth16;
+
+/// Bytes of a scalar in memory.
+const SCALAR_BYTES: u64 = 32;
+
+impl Work for Groth16 {
+    type Circuit = Partition;
+    type State = State;
+    type Proof = Proof;
+
+    fn sizes(&self, partition: &Partition) -> Sizes {
+        partition.parameters.sizes()
+    }
+
+    /// The witness and the three vectors over the domain.
+    fn host_bytes(&self, partition: &Partition) -> u64 {
+        let sizes = partition.parameters.sizes();
+        (sizes.inputs + sizes.aux + 3 * sizes.domain) * SCALAR_BYTES
+    }
+
+    fn synthesize(&self, partition: Partition) -> Result<State, String> {
+        let Partition {
+            parameters,
+            witness,
+            blinding,
+        } = partition;
+        let shape = &parameters.shape;
+        let assignment = witness(shape).map_err(|error| error.to_string())?;
+        shape
+            .check(&assignment)
+            .map_err(|error| error.to_string())?;
+        let evaluations = evaluate(shape, &assignment);
+        if let Some(row) = evaluations.first_unsatisfied() {
+            let rows = shape.num_constraints();
+            return Err(ProverError::Unsatisfied { row, rows }.to_string());
+        }
+        Ok(State {
+            parameters,
+            assignment,
+            evaluations: Some(evaluations),
+            quotient: None,
+            sums: Partial::default(),
+            blinding,
+        })
+    }
+
+    fn pinned(&self, state: &State) -> Option<(u64, u64)> {
+        let aux = &state.assignment.aux;
+        Some((aux.as_ptr() as u64, size_of_val(aux.as_slice()) as u64))
+            .filter(|(_, bytes)| *bytes > 0)
+    }
+
+    /// The processor needs no parts: the last launch of a phase does it all.
+    fn kernel(&self, kernel: Kernel, state: &mut State) -> Result<(), String> {
+        if kernel.is_last() {
+            state.run(kernel.phase)?;
+        }
+        Ok(())
+    }
+
+    fn assemble(&self, state: &mut State) -> Result<Proof, String> {
+        let sums = state.sums.whole().ok_or("a sum of points is missing")?;
+        let (r, s) = state.blinding;
+        let keys = &state.parameters.keys;
+        Ok(assemble(keys.key().vk, &sums, r, s))
+    }
+
+    fn verify(&self, state: &State, proof: &Proof) -> Result<bool, String> {
+        let inputs = state.assignment.inputs.get(1..).unwrap_or_default();
+        let prepared = &state.parameters.prepared;
+        prepared
+            .verify(proof, inputs)
+            .map_err(|error| error.to_string())
+    }
+
+    fn spoil(&self, proof: &Proof) -> Proof {
+        Proof {
+            a: proof.c,
+            c: proof.a,
+            ..*proof
+        }
+    }
+}
