@@ -3,7 +3,9 @@
 //! What a proof is made of is in [`groth16`]. The engine writes its trace with
 //! [`tracefmt::writer`]; reading one is the business of the other crates.
 
+pub mod bench;
 pub mod circuits;
+pub mod clock;
 pub mod clock;
 pub mod device;
 pub mod engine;

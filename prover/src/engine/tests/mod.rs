@@ -1,6 +1,7 @@
 //! The engine with its threads, over a fake work on the accounting device: what the predecessor got
 //! wrong is the list.
 
+mod batch;
 mod faults;
 mod life;
 mod work;
