@@ -6,7 +6,6 @@
 pub mod bench;
 pub mod circuits;
 pub mod clock;
-pub mod clock;
 pub mod device;
 pub mod engine;
 pub mod groth16;

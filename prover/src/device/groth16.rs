@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bellpepper_core::Circuit;
 use blstrs::{G1Projective, G2Projective, Scalar};
 
 use super::Work;
@@ -16,11 +17,18 @@ use crate::groth16::{
 };
 use crate::ntt::Domain;
 use crate::plan::{Kernel, Phase, Sizes};
+use crate::srs::Srs;
 
 /// Who owns the points of a proving key: a mapped file, or memory.
 pub trait Keys: Send + Sync {
     /// The prover's view of the points.
     fn key(&self) -> ProvingKey<'_>;
+}
+
+impl Keys for Srs {
+    fn key(&self) -> ProvingKey<'_> {
+        Self::key(self)
+    }
 }
 
 /// What all proofs of one circuit share.
@@ -87,8 +95,30 @@ pub struct Partition {
     pub parameters: Arc<Parameters>,
     /// Makes the witness.
     pub witness: Witness,
+    /// The public inputs that the proof is to hold for, the constant one not among them.
+    pub inputs: Vec<Scalar>,
     /// r and s: random, and used for this proof only.
     pub blinding: (Scalar, Scalar),
+}
+
+impl Partition {
+    /// A partition of a circuit that is synthesised when its turn comes.
+    pub fn of_circuit<C>(
+        parameters: &Arc<Parameters>,
+        circuit: C,
+        inputs: Vec<Scalar>,
+        blinding: (Scalar, Scalar),
+    ) -> Self
+    where
+        C: Circuit<Scalar> + Send + 'static,
+    {
+        Self {
+            parameters: Arc::clone(parameters),
+            witness: Box::new(move |shape| shape.witness(circuit)),
+            inputs,
+            blinding,
+        }
+    }
 }
 
 impl fmt::Debug for Partition {
@@ -125,6 +155,7 @@ impl Partial {
 pub struct State {
     parameters: Arc<Parameters>,
     assignment: Assignment,
+    inputs: Vec<Scalar>,
     evaluations: Option<Evaluations>,
     quotient: Option<Vec<Scalar>>,
     sums: Partial,
@@ -198,6 +229,7 @@ impl Work for Groth16 {
         let Partition {
             parameters,
             witness,
+            inputs,
             blinding,
         } = partition;
         let shape = &parameters.shape;
@@ -213,6 +245,7 @@ impl Work for Groth16 {
         Ok(State {
             parameters,
             assignment,
+            inputs,
             evaluations: Some(evaluations),
             quotient: None,
             sums: Partial::default(),
@@ -242,10 +275,9 @@ impl Work for Groth16 {
     }
 
     fn verify(&self, state: &State, proof: &Proof) -> Result<bool, String> {
-        let inputs = state.assignment.inputs.get(1..).unwrap_or_default();
         let prepared = &state.parameters.prepared;
         prepared
-            .verify(proof, inputs)
+            .verify(proof, &state.inputs)
             .map_err(|error| error.to_string())
     }
 
@@ -255,5 +287,104 @@ impl Work for Groth16 {
             c: proof.a,
             ..*proof
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ff::Field as _;
+
+    use super::*;
+    use crate::circuits::{Statement, by_name};
+    use crate::groth16;
+    use crate::srs::Ceremony;
+
+    fn parameters(log2: u32) -> (Arc<Parameters>, Vec<Statement>) {
+        let family = by_name("mimc", log2).expect("known");
+        let (shape, _) = Shape::record(family.example().circuit).expect("records");
+        let srs = Ceremony::insecure(7).parameters(&shape, &mut |_| ());
+        let keys = Box::new(srs.expect("makes"));
+        let parameters = Parameters::new(shape, keys).expect("of this shape");
+        (Arc::new(parameters), family.statements(3, 2))
+    }
+
+    fn partition(parameters: &Arc<Parameters>, statement: &Statement) -> Partition {
+        let (circuit, inputs) = (statement.circuit.clone(), statement.inputs.clone());
+        let blinding = (Scalar::from(11), Scalar::from(13));
+        Partition::of_circuit(parameters, circuit, inputs, blinding)
+    }
+
+    fn run(state: &mut State) {
+        for phase in Phase::ALL {
+            for part in 0..2 {
+                let kernel = Kernel {
+                    phase,
+                    part,
+                    parts: 2,
+                };
+                Groth16.kernel(kernel, state).expect("in order");
+            }
+        }
+    }
+
+    #[test]
+    fn kernels_make_the_proof_that_proving_at_once_makes() {
+        let (parameters, statements) = parameters(7);
+        let mut state = Groth16
+            .synthesize(partition(&parameters, &statements[0]))
+            .expect("satisfied");
+        run(&mut state);
+        let proof = Groth16.assemble(&mut state).expect("whole");
+        let shape = parameters.shape();
+        let witness = shape.witness(statements[0].circuit.clone()).expect("one");
+        let blinding = (Scalar::from(11), Scalar::from(13));
+        let key = parameters.keys.key();
+        let at_once = groth16::prove(&key, shape, &witness, blinding, &mut ());
+        assert_eq!(proof.to_bytes(), at_once.expect("proves").to_bytes());
+        assert_eq!(Groth16.verify(&state, &proof), Ok(true));
+        assert_eq!(Groth16.verify(&state, &Groth16.spoil(&proof)), Ok(false));
+    }
+
+    #[test]
+    fn a_proof_is_checked_for_the_inputs_that_were_asked_for() {
+        let (parameters, statements) = parameters(5);
+        let mut other = partition(&parameters, &statements[0]);
+        other.inputs[0] += Scalar::ONE;
+        let mut state = Groth16.synthesize(other).expect("satisfied");
+        run(&mut state);
+        let proof = Groth16.assemble(&mut state).expect("whole");
+        assert_eq!(Groth16.verify(&state, &proof), Ok(false));
+    }
+
+    #[test]
+    fn phases_out_of_order_are_errors() {
+        let (parameters, statements) = parameters(5);
+        let made = Groth16.synthesize(partition(&parameters, &statements[0]));
+        let mut state = made.expect("satisfied");
+        let kernel = |phase| Kernel {
+            phase,
+            part: 0,
+            parts: 1,
+        };
+        assert!(Groth16.kernel(kernel(Phase::MsmH), &mut state).is_err());
+        assert!(Groth16.assemble(&mut state).is_err());
+        Groth16
+            .kernel(kernel(Phase::Quotient), &mut state)
+            .expect("first");
+        assert!(Groth16.kernel(kernel(Phase::Quotient), &mut state).is_err());
+    }
+
+    #[test]
+    fn points_of_another_circuit_are_refused() {
+        let (small, large) = (parameters(5).0, parameters(6).0);
+        let shape = small.shape().clone();
+        let srs = Ceremony::insecure(7).parameters(large.shape(), &mut |_| ());
+        assert!(Parameters::new(shape, Box::new(srs.expect("makes"))).is_err());
+    }
+
+    #[test]
+    fn names_of_phases_are_those_of_the_proof() {
+        let known = groth16::Phase::ALL.map(groth16::Phase::name);
+        assert!(Phase::ALL.iter().all(|phase| known.contains(&phase.name())));
     }
 }
