@@ -2,9 +2,10 @@
 //!
 //! [`run`] does it, [`Batch`] says what came of it, [`text`] prints it in the shape that the
 //! predecessor's client prints (so that its readers go on working). What a job proves, and how the
-//! engine is set up, is the caller's business; so is the interval of the throughput, which the
+//! engine is set up, is the caller's business ([`Setup`] has the usual stand); so is the interval of the throughput, which the
 //! times between completions give ([`Batch::gaps_us`]).
 
+mod stand;
 mod text;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +16,7 @@ use crate::clock::Clock;
 use crate::device::Work;
 use crate::engine::{Engine, JobEnd, JobSpec};
 
+pub use stand::{Jobs, Outcome, Setup};
 pub use text::{header, summary};
 
 /// What a batch is.

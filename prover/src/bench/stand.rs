@@ -1,0 +1,208 @@
+//! The stand of a benchmark: a test circuit, its parameters, an engine on the processor.
+//!
+//! Statements and blinding factors come from a seed, so that a run can be repeated. That is right
+//! for test circuits only, whose secrets nobody wants to keep.
+
+use std::sync::Arc;
+
+use blstrs::Scalar;
+use ff::Field as _;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use tracefmt::event::TraceStart;
+
+use super::{Batch, Request, Row, run};
+use crate::circuits::Family;
+use crate::device::groth16::{Groth16, Parameters, Partition};
+use crate::device::{CpuDevice, Device};
+use crate::engine::{
+    Config, Engine, Injection, JobSpec, Limits, Priority, Shutdown, StartError, Status,
+};
+use crate::trace::Tracer;
+
+/// What the jobs of a batch are made of.
+#[derive(Debug, Clone)]
+pub struct Jobs {
+    /// The circuit.
+    pub family: Family,
+    /// Its shape and points.
+    pub parameters: Arc<Parameters>,
+    /// Partitions a job.
+    pub partitions: usize,
+    /// Decides statements and blinding.
+    pub seed: u64,
+}
+
+impl Jobs {
+    /// The n-th job.
+    pub fn job(&self, index: usize) -> JobSpec<Partition> {
+        let name = self.family.name();
+        let seed = self.seed.wrapping_add(index as u64);
+        let mut dice = ChaCha20Rng::seed_from_u64(!seed);
+        let statements = self.family.statements(seed, self.partitions);
+        let circuits = statements.into_iter().map(|statement| {
+            let blinding = (Scalar::random(&mut dice), Scalar::random(&mut dice));
+            let (circuit, inputs) = (statement.circuit, statement.inputs);
+            Partition::of_circuit(&self.parameters, circuit, inputs, blinding)
+        });
+        JobSpec {
+            id: format!("{name}-{seed}"),
+            kind: name.to_owned(),
+            priority: Priority::Normal,
+            circuits: circuits.collect(),
+        }
+    }
+}
+
+/// How the engine is set up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// Workers on the device.
+    pub device_workers: u32,
+    /// Synthesis workers.
+    pub synth_workers: u32,
+    /// Memory that the processor accounts for as a card, bytes.
+    pub vram: u64,
+    /// Host memory that partitions in flight may hold, bytes.
+    pub host_bytes: u64,
+    /// What is to go wrong.
+    pub injection: Injection,
+}
+
+/// What came of a batch, and what it took.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The rows.
+    pub batch: Batch,
+    /// The engine's last state.
+    pub status: Status,
+    /// The most device memory in use, bytes.
+    pub vram_peak: u64,
+    /// Time spent on the trace, microseconds, all threads together.
+    pub trace_us: u64,
+}
+
+impl Setup {
+    /// The head of a trace of this set-up.
+    pub fn head(&self, jobs: &Jobs, request: Request, epoch_unix_us: u64) -> TraceStart<'static> {
+        let number = |number: u64| number.to_string();
+        let faults = self.injection.faults.iter().map(ToString::to_string);
+        let mut config = vec![
+            ("circuit", jobs.family.name().to_owned()),
+            ("domain", number(1 << jobs.family.log2())),
+            ("partitions", number(jobs.partitions as u64)),
+            ("workers", number(self.device_workers.into())),
+            ("partition_workers", number(self.synth_workers.into())),
+            ("count", number(request.count as u64)),
+            ("concurrency", number(request.concurrency as u64)),
+            ("seed", number(jobs.seed)),
+        ];
+        if !self.injection.faults.is_empty() {
+            config.push(("inject", faults.collect::<Vec<_>>().join(" ")));
+        }
+        let pair = |(key, value): (&'static str, String)| (key.into(), value.into());
+        TraceStart {
+            run: format!("bench-{epoch_unix_us:x}").into(),
+            epoch_unix_us,
+            build: env!("CARGO_PKG_VERSION").into(),
+            device: "cpu".into(),
+            vram_total: self.vram,
+            vram_free: self.vram,
+            config: config.into_iter().map(pair).collect(),
+            ..TraceStart::default()
+        }
+    }
+
+    /// Runs a batch on an engine of its own. `done` hears of every row as it comes.
+    ///
+    /// # Errors
+    /// [`StartError`] when the engine does not start.
+    pub fn run(
+        &self,
+        jobs: &Jobs,
+        request: Request,
+        tracer: &Arc<Tracer>,
+        done: impl Fn(&Row) + Sync,
+    ) -> Result<Outcome, StartError> {
+        let work = Arc::new(Groth16);
+        let device = Arc::new(CpuDevice::new(Arc::clone(&work), self.vram, 0));
+        let devices: Vec<Arc<dyn Device<Groth16>>> = vec![Arc::<CpuDevice<_>>::clone(&device)];
+        let engine = Engine::start(
+            work,
+            devices,
+            Arc::clone(tracer),
+            &self.config(jobs, request),
+        )?;
+        let clock = Arc::clone(tracer.clock());
+        let batch = run(&engine, clock.as_ref(), request, |at| jobs.job(at), done);
+        let status = engine.shutdown(Shutdown::Drain);
+        Ok(Outcome {
+            batch,
+            status,
+            vram_peak: device.peak_bytes(),
+            trace_us: tracer.spent_us(),
+        })
+    }
+
+    fn config(&self, jobs: &Jobs, request: Request) -> Config {
+        Config {
+            synth_workers: self.synth_workers,
+            device_workers: self.device_workers,
+            finishers: 1,
+            limits: Limits {
+                host_bytes: self.host_bytes,
+                waiting: jobs.partitions.saturating_mul(request.concurrency),
+                reports: request.count,
+            },
+            injection: self.injection.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuits::by_name;
+    use crate::clock::SystemClock;
+    use crate::groth16::Shape;
+    use crate::srs::Ceremony;
+
+    #[test]
+    fn a_batch_of_real_proofs_is_verified_and_costs_little_to_trace() {
+        let family = by_name("mimc", 8).expect("known");
+        let (shape, _) = Shape::record(family.example().circuit).expect("records");
+        let srs = Ceremony::insecure(1).parameters(&shape, &mut |_| ());
+        let parameters = Parameters::new(shape, Box::new(srs.expect("makes")));
+        let jobs = Jobs {
+            family,
+            parameters: Arc::new(parameters.expect("of this shape")),
+            partitions: 3,
+            seed: 1,
+        };
+        let setup = Setup {
+            device_workers: 2,
+            synth_workers: 1,
+            vram: 1 << 30,
+            host_bytes: 1 << 30,
+            injection: Injection::default(),
+        };
+        let request = Request {
+            count: 3,
+            concurrency: 2,
+        };
+        let tracer = Arc::new(Tracer::silent(Arc::new(SystemClock::new())));
+        let outcome = setup.run(&jobs, request, &tracer, |_| ()).expect("starts");
+        let failures: Vec<_> = outcome
+            .batch
+            .rows
+            .iter()
+            .filter_map(|row| row.failure.clone())
+            .collect();
+        assert_eq!(failures, [""; 0]);
+        assert_eq!(outcome.status.totals.verified, 3);
+        assert_eq!(outcome.status.host_used, 0);
+        assert!(outcome.vram_peak > 0);
+        let head = setup.head(&jobs, request, 0);
+        assert!(head.config.contains(&("domain".into(), "256".into())));
+    }
+}
