@@ -6,11 +6,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tonic::Code;
 
-use super::testing::{request, start};
+use super::testing::{rehearse, request, start};
 use super::wire::await_proof_response::Status;
 use super::wire::{
     AwaitProofRequest, CancelProofRequest, EvictSrsRequest, GetMetricsRequest, GetStatusRequest,
-    PreloadSrsRequest, ProofKind, ProveRequest, SubmitProofRequest,
+    PreloadSrsRequest, PreloadSrsResponse, ProofKind, ProveRequest, SubmitProofRequest,
 };
 
 const LONG: Duration = Duration::from_secs(10);
@@ -441,4 +441,60 @@ async fn what_is_not_done_in_time_comes_back_as_cancelled() {
         Status::Cancelled
     );
     assert_eq!((ended.cancelled, ended.answered), (1, true));
+}
+
+/// Real proofs over the wire: what comes back verifies for the statement of its bytes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rehearsal_proves_and_its_parameters_come_and_go() {
+    let running = rehearse(3).await;
+    let mut client = running.client().await;
+    let circuit_id = || "mimc-2^6".to_owned();
+    let loads = |answer: tonic::Response<PreloadSrsResponse>| answer.into_inner().already_loaded;
+    let load = PreloadSrsRequest {
+        circuit_id: circuit_id(),
+    };
+    assert!(!loads(
+        client.preload_srs(load.clone()).await.expect("answered")
+    ));
+    assert!(loads(client.preload_srs(load).await.expect("answered")));
+    let mut proofs = Vec::new();
+    for vanilla in ["one", "two"] {
+        let submit = Some(request(&[vanilla]));
+        let answer = client
+            .prove(ProveRequest { submit })
+            .await
+            .expect("answered");
+        let result = answer.into_inner().result.expect("set");
+        assert_eq!(
+            result.status(),
+            Status::Completed,
+            "{}",
+            result.error_message
+        );
+        assert_eq!(result.proof.len(), 3 * 192);
+        for proof in result.proof.chunks(192) {
+            crate::groth16::Proof::from_bytes(proof).expect("a proof");
+        }
+        proofs.push(result.proof);
+    }
+    assert_ne!(proofs[0], proofs[1]);
+    let winning = SubmitProofRequest {
+        proof_kind: ProofKind::WinningPost.into(),
+        ..request(&["one"])
+    };
+    let refused = client
+        .submit_proof(winning)
+        .await
+        .expect_err("not built in");
+    assert_eq!(refused.code(), Code::Unimplemented);
+    let evict = EvictSrsRequest {
+        circuit_id: circuit_id(),
+    };
+    let evicted = client
+        .evict_srs(evict)
+        .await
+        .expect("answered")
+        .into_inner();
+    assert!(evicted.was_loaded && evicted.freed_bytes > 0);
+    running.ended().await;
 }

@@ -10,6 +10,8 @@ pub mod listen;
 mod metrics;
 mod opening;
 mod page;
+mod rehearsal;
+mod run;
 mod service;
 mod view;
 pub mod wire;
@@ -27,3 +29,5 @@ mod wire_tests;
 
 pub use daemon::{Daemon, Ended, Settings};
 pub use kinds::{Kinds, Loaded, Refusal, kind_of, word};
+pub use rehearsal::Rehearsal;
+pub use run::{Certificate, Place, ServeError, run};

@@ -12,8 +12,9 @@ use tonic::transport::{Channel, Endpoint};
 use super::listen::{Limits, Listener};
 use super::wire::proving_engine_client::ProvingEngineClient;
 use super::wire::{ProofKind, SubmitProofRequest};
-use super::{Daemon, Ended, Kinds, Loaded, Refusal, Settings};
+use super::{Daemon, Ended, Kinds, Loaded, Refusal, Rehearsal, Settings};
 use crate::clock::{Clock, SystemClock};
+use crate::device::groth16::Groth16;
 use crate::device::{CpuDevice, Work};
 use crate::engine::{self, Config, Engine, Injection};
 use crate::plan::{Kernel, Sizes};
@@ -159,10 +160,8 @@ impl Running {
     }
 }
 
-/// A daemon that does not listen yet.
-pub(super) fn daemon(waiting: usize, finish: Duration) -> (Daemon<Sleepy>, Arc<Engine<Sleepy>>) {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let tracer = Arc::new(Tracer::silent(Arc::clone(&clock)));
+/// An engine with one test card.
+fn engine<W: Work>(work: W, waiting: usize, tracer: Tracer) -> Arc<Engine<W>> {
     let config = Config {
         synth_workers: 1,
         device_workers: 2,
@@ -174,9 +173,14 @@ pub(super) fn daemon(waiting: usize, finish: Duration) -> (Daemon<Sleepy>, Arc<E
         },
         injection: Injection::default(),
     };
-    let device = CpuDevice::new(Arc::new(Sleepy), 16 << 30, 0);
-    let engine = Engine::start(Arc::new(Sleepy), vec![Arc::new(device)], tracer, &config);
-    let settings = Settings {
+    let work = Arc::new(work);
+    let device = CpuDevice::new(Arc::clone(&work), 16 << 30, 0);
+    let engine = Engine::start(work, vec![Arc::new(device)], Arc::new(tracer), &config);
+    Arc::new(engine.expect("starts"))
+}
+
+fn settings(finish: Duration) -> Settings {
+    Settings {
         finish,
         limits: Limits {
             first_byte: Duration::from_millis(500),
@@ -184,15 +188,40 @@ pub(super) fn daemon(waiting: usize, finish: Duration) -> (Daemon<Sleepy>, Arc<E
             ..Limits::default()
         },
         ..Settings::default()
-    };
-    let engine = Arc::new(engine.expect("starts"));
+    }
+}
+
+/// A daemon that does not listen yet.
+pub(super) fn daemon(waiting: usize, finish: Duration) -> (Daemon<Sleepy>, Arc<Engine<Sleepy>>) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let engine = engine(Sleepy, waiting, Tracer::silent(Arc::clone(&clock)));
     let kinds = Arc::new(Deeds::default());
-    let daemon = Daemon::new(Arc::clone(&engine), kinds, clock, settings);
+    let daemon = Daemon::new(Arc::clone(&engine), kinds, clock, settings(finish));
     (daemon, engine)
 }
 
+/// A daemon over deeds.
 pub(super) async fn start(waiting: usize, finish: Duration) -> Running {
     let (daemon, _engine) = daemon(waiting, finish);
+    listen(daemon).await
+}
+
+/// A daemon over real proofs of a small circuit.
+pub(super) async fn rehearse(partitions: usize) -> Running {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let engine = engine(Groth16, 100, Tracer::silent(Arc::clone(&clock)));
+    let family = crate::circuits::by_name("mimc", 6).expect("known");
+    let kinds = Arc::new(Rehearsal::new(family, partitions, None));
+    listen(Daemon::new(
+        engine,
+        kinds,
+        clock,
+        settings(Duration::from_secs(10)),
+    ))
+    .await
+}
+
+async fn listen<W: Work>(daemon: Daemon<W>) -> Running {
     let any = (Ipv4Addr::LOCALHOST, 0).into();
     let listener = Listener::tcp(any).await.expect("a free port");
     let address = listener.address();
