@@ -11,10 +11,14 @@ use ec_gpu_gen::threadpool::Worker;
 use ff::PrimeField as _;
 use group::prime::PrimeCurveAffine;
 use prover::groth16::{Assignment, Evaluations, Shape};
+use prover::srs::Ceremony;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng as _;
 
 use crate::measure::{Time, time};
+
+/// Largest domain that bellperson generates parameters for here: 40 s at this one.
+const LOG2_MAX: u32 = 18;
 
 /// The parameters of a circuit, generated on the first call and kept in a file.
 pub fn parameters<C: Circuit<Scalar> + Clone>(name: &str, circuit: &C) -> Parameters<Bls12> {
@@ -23,6 +27,14 @@ pub fn parameters<C: Circuit<Scalar> + Clone>(name: &str, circuit: &C) -> Parame
     let path = folder.join(format!("{name}.params"));
     if let Ok(file) = File::open(&path) {
         return Parameters::read(BufReader::new(file), false).expect("parameters");
+    }
+    let (shape, _) = Shape::record(circuit.clone()).expect("a shape");
+    if shape.log2() > LOG2_MAX {
+        let srs = Ceremony::insecure(7).parameters(&shape, &mut |_| ());
+        srs.expect("parameters")
+            .save(&path)
+            .expect("a file for parameters");
+        return self::parameters(name, circuit);
     }
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let parameters = generate_random_parameters(circuit.clone(), &mut rng).expect("parameters");

@@ -3,8 +3,9 @@
 //! `peers time CIRCUIT LOG2 ROUNDS` runs the three in turn and prints medians, the phases of each
 //! and the ratios; the three proofs must have the same bytes and verify, or it stops.
 //! `peers memory CIRCUIT LOG2 SIDE` makes one proof and prints the memory that it took beyond what
-//! was there before, the parameters included. CIRCUIT is `mimc`, `sha256` or `mixed`; of `sha256`,
-//! LOG2 is that of the blocks. Parameters are kept in target/parameters.
+//! was there before, the parameters included. CIRCUIT is `mimc`, `sha256`, `mixed` or
+//! `porep-shaped`; of `sha256`, LOG2 is that of the blocks. Parameters are kept in
+//! target/parameters; bellperson makes them, or our ceremony if they are large.
 
 mod arkworks;
 mod belly;
@@ -37,6 +38,10 @@ fn main() {
         "mixed" => {
             let blocks = (1 << (log2 - 2)) - 1;
             run(verb, &name, &circuits::Mixed { blocks, seed: 3 }, rest);
+        }
+        "porep-shaped" => {
+            let family = prover::circuits::by_name(circuit, log2).expect("a size of this circuit");
+            run(verb, &name, &family.example().circuit, rest);
         }
         _ => panic!("{usage}"),
     }

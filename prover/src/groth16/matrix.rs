@@ -55,6 +55,13 @@ impl Matrix {
         &self.coefficients
     }
 
+    /// Memory that it holds, in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.ends.as_slice())
+            + size_of_val(self.words.as_slice())
+            + size_of_val(self.coefficients.as_slice())
+    }
+
     /// The terms of row `row`, none if there is no such row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (Index, Scalar)> + '_ {
         let mut words = self.row_words(row).iter();
@@ -337,6 +344,7 @@ mod tests {
         }
         let matrix = builder.finish().expect("small");
         assert_eq!((matrix.words().len(), matrix.coefficients().len()), (20, 2));
+        assert_eq!(matrix.bytes(), 4 * 5 + 4 * 20 + 32 * 2);
     }
 
     #[test]

@@ -62,6 +62,14 @@ impl Density {
         }
     }
 
+    /// Memory that it holds, in bytes.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::All(_) => 0,
+            Self::Some(indices) => size_of_val(indices.as_slice()),
+        }
+    }
+
     /// Whether none occurs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -251,6 +259,13 @@ impl Shape {
         self.a.rows()
     }
 
+    /// Memory that it holds, in bytes.
+    pub fn bytes(&self) -> usize {
+        let densities = [&self.a_aux, &self.b_inputs, &self.b_aux].map(Density::bytes);
+        let matrices = [&self.a, &self.b, &self.c].map(Matrix::bytes);
+        densities.iter().chain(&matrices).sum()
+    }
+
     /// Binary logarithm of [`Shape::domain`].
     pub fn log2(&self) -> u32 {
         self.log2
@@ -308,6 +323,12 @@ mod tests {
         assert_eq!(shape.a_aux(), &Density::Some(vec![0, 3, 6]));
         assert_eq!(shape.b_aux(), &Density::Some(vec![1, 4, 7]));
         assert!(shape.b_inputs().is_empty());
+        // Six ends of rows a matrix and three of inputs, the words, two indices a part.
+        let words = [shape.a(), shape.b(), shape.c()].map(|matrix| matrix.words().len());
+        let ends = 3 * shape.num_constraints();
+        let tables = shape.a().coefficients().len();
+        let expected = 4 * (words.iter().sum::<usize>() + ends + 6) + 32 * tables;
+        assert_eq!(shape.bytes(), expected);
         let (shape, _) = Shape::record(square(3)).expect("a shape");
         assert_eq!(
             (shape.a_aux(), shape.b_aux()),
