@@ -2,7 +2,7 @@
 
 use super::*;
 use ff::Field;
-use group::Curve;
+use group::{Curve as _, Group};
 use proptest::prelude::*;
 
 /// Splitmix64, so that a case is a seed.
@@ -178,6 +178,35 @@ fn thousands_of_points_agree_with_blst() {
     let bases = bases_g2(1500, &mut mix);
     let scalars: Vec<Scalar> = (0..1500).map(|_| mix.scalar()).collect();
     assert_eq!(g2(&bases, &scalars), naive_g2(&bases, &scalars));
+}
+
+#[test]
+fn the_assembly_and_the_wide_instructions_agree() {
+    let mut mix = Mix(12);
+    for count in [1, 9, 700, 3000] {
+        let bases = bases_g1(count, &mut mix);
+        let scalars: Vec<Scalar> = (0_u8..40)
+            .cycle()
+            .take(count)
+            .map(|kind| mix.scalar_of(kind))
+            .collect();
+        let sum = pippenger::sum::<G1, field::Assembly>(&bases, terms(&scalars));
+        assert_eq!(sum, naive_g1(&bases, &scalars), "{count} in G1");
+        assert_eq!(sum, g1(&bases, &scalars), "{count} in G1");
+    }
+    let bases = bases_g2(300, &mut mix);
+    let scalars: Vec<Scalar> = (0_u8..20)
+        .cycle()
+        .take(300)
+        .map(|kind| mix.scalar_of(kind))
+        .collect();
+    let sum = pippenger::sum::<G2, Quadratic<field::Assembly>>(&bases, terms(&scalars));
+    assert_eq!(sum, g2(&bases, &scalars));
+    assert_eq!(sum, naive_g2(&bases, &scalars));
+}
+
+fn terms(scalars: &[Scalar]) -> Terms {
+    Terms::sort(scalars.len(), |index| &scalars[index])
 }
 
 proptest! {
