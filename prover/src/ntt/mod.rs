@@ -5,6 +5,19 @@ use crate::ProverError;
 use blstrs::Scalar;
 use ff::{Field, PrimeField};
 use rayon::prelude::*;
+use reverse::reverse;
+use roots::Roots;
+use transform::{Transform, WIDE_MIN};
+use wide::Wide;
+
+mod reverse;
+mod roots;
+mod transform;
+#[cfg(target_arch = "x86_64")]
+mod wide;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "narrow.rs"]
+mod wide;
 
 #[cfg(test)]
 mod tests;
@@ -13,19 +26,19 @@ mod tests;
 pub const LOG2_MAX: u32 = 32;
 /// The coset of [`Domain::coset_fft`] is 7·H, as Filecoin's parameters have it.
 pub const COSET_GENERATOR: u64 = 7;
+/// What a thread takes at a time of work that is the same for every value.
+const PIECE: usize = 1 << 12;
 
-/// The subgroup of order 2^log2 of the field, with what transforms over it need.
+/// The subgroup of order 2^log2 of the field, with what transforms over it need: 32 bytes a point.
 ///
 /// Every transform takes and gives values in natural order: `values[i]` is the coefficient of xⁱ,
-/// or the value at ωⁱ.
+/// or the value at ωⁱ. All work in place.
 #[derive(Debug, Clone)]
 pub struct Domain {
     log2: u32,
     omega: Scalar,
     size_inverse: Scalar,
-    /// ω^i for i below half the size.
-    roots: Vec<Scalar>,
-    roots_inverse: Vec<Scalar>,
+    transform: Transform,
 }
 
 impl Domain {
@@ -35,19 +48,22 @@ impl Domain {
     ///
     /// [`ProverError::DomainTooLarge`] above [`LOG2_MAX`].
     pub fn new(log2: u32) -> Result<Self, ProverError> {
-        let omega = Self::root(log2)?;
-        let half = (1_usize << log2) / 2;
-        let omega_inverse = omega.pow_vartime([(1_u64 << log2) - 1]);
-        let mut size_inverse = Scalar::ONE;
-        for _ in 0..log2 {
-            size_inverse *= Scalar::TWO_INV;
-        }
+        let wide = Wide::new().filter(|_| log2 >= WIDE_MIN.ilog2());
+        Self::with(log2, wide)
+    }
+
+    fn with(log2: u32, wide: Option<Wide>) -> Result<Self, ProverError> {
+        let omega = root_of_order(log2).ok_or(ProverError::DomainTooLarge { log2 })?;
+        let scale = wide.map_or(Scalar::ONE, |_| Scalar::from(Wide::SCALE));
+        // The last roots, of order 2n, are of use only where there are such.
+        let roots = Roots::new(log2, scale, |order| {
+            root_of_order(order).unwrap_or(Scalar::ONE)
+        });
         Ok(Self {
             log2,
             omega,
-            size_inverse,
-            roots: powers(omega, half),
-            roots_inverse: powers(omega_inverse, half),
+            size_inverse: Scalar::TWO_INV.pow_vartime([u64::from(log2)]),
+            transform: Transform { roots, wide },
         })
     }
 
@@ -68,8 +84,8 @@ impl Domain {
     /// [`ProverError::DomainLength`] when there are not as many values as points.
     pub fn fft(&self, values: &mut [Scalar]) -> Result<(), ProverError> {
         self.check(values)?;
-        decimate(values, &self.roots);
-        reverse(values, self.log2);
+        self.transform.forward(values, 0);
+        reverse(values);
         Ok(())
     }
 
@@ -80,12 +96,9 @@ impl Domain {
     /// As [`Domain::fft`].
     pub fn ifft(&self, values: &mut [Scalar]) -> Result<(), ProverError> {
         self.check(values)?;
-        decimate(values, &self.roots_inverse);
-        reverse(values, self.log2);
-        values
-            .par_iter_mut()
-            .with_min_len(1024)
-            .for_each(|value| *value *= self.size_inverse);
+        reverse(values);
+        self.transform.backward(values, 0);
+        self.scale(values, self.size_inverse, Scalar::ONE);
         Ok(())
     }
 
@@ -96,7 +109,7 @@ impl Domain {
     /// As [`Domain::fft`].
     pub fn coset_fft(&self, values: &mut [Scalar]) -> Result<(), ProverError> {
         self.check(values)?;
-        scale(values, Scalar::from(COSET_GENERATOR));
+        self.scale(values, Scalar::ONE, Scalar::from(COSET_GENERATOR));
         self.fft(values)
     }
 
@@ -106,12 +119,14 @@ impl Domain {
     ///
     /// As [`Domain::fft`].
     pub fn icoset_fft(&self, values: &mut [Scalar]) -> Result<(), ProverError> {
-        self.ifft(values)?;
+        self.check(values)?;
+        reverse(values);
+        self.transform.backward(values, 0);
         // Seven is not zero, so it has an inverse.
         let inverse = Scalar::from(COSET_GENERATOR)
             .invert()
             .unwrap_or(Scalar::ONE);
-        scale(values, inverse);
+        self.scale(values, self.size_inverse, inverse);
         Ok(())
     }
 
@@ -132,41 +147,67 @@ impl Domain {
         b: &mut [Scalar],
         c: &mut [Scalar],
     ) -> Result<(), ProverError> {
-        let zeta = self.half_root()?;
-        for side in [&mut *a, &mut *b] {
-            self.ifft(side)?;
-            scale(side, zeta);
-            self.fft(side)?;
+        if self.log2 >= LOG2_MAX {
+            return Err(ProverError::DomainTooLarge {
+                log2: self.log2 + 1,
+            });
         }
-        self.ifft(c)?;
-        a.par_iter_mut()
-            .zip(&*b)
-            .with_min_len(1024)
-            .for_each(|(a, b)| *a *= b);
-        self.ifft(a)?;
-        scale(a, zeta.invert().unwrap_or(Scalar::ONE));
-        let half = Scalar::TWO_INV;
+        self.check(a)?;
+        self.check(b)?;
+        self.check(c)?;
+        for side in [&mut *a, &mut *b, &mut *c] {
+            reverse(side);
+            self.transform.backward(side, 0);
+        }
+        // Each is n times its coefficients now; the roots of X^n + 1 follow in the table.
+        self.transform.forward(a, 1);
+        self.transform.forward(b, 1);
+        self.multiply(a, b);
+        self.transform.backward(a, 1);
+        let half = self.size_inverse * Scalar::TWO_INV;
+        let product = half * self.size_inverse.square() * self.transform.roots.scale();
+        self.scale(a, -product, Scalar::ONE);
+        self.scale(c, half, Scalar::ONE);
         a.par_iter_mut()
             .zip(&*c)
-            .with_min_len(1024)
-            .for_each(|(p, c)| *p = (c - *p) * half);
+            .with_min_len(PIECE)
+            .for_each(|(h, c)| *h += c);
         Ok(())
     }
 
-    /// ζ with ζⁿ = −1, a root of unity of twice the order.
-    fn half_root(&self) -> Result<Scalar, ProverError> {
-        Self::root(self.log2 + 1)
+    /// Multiplies `values[i]` by `first`·`base`^i.
+    fn scale(&self, values: &mut [Scalar], first: Scalar, base: Scalar) {
+        values
+            .par_chunks_mut(PIECE)
+            .enumerate()
+            .for_each(|(piece, values)| {
+                let mut power = first * base.pow_vartime([(piece * PIECE) as u64]);
+                let mut next = || {
+                    let now = power;
+                    power *= base;
+                    now
+                };
+                match self.transform.wide {
+                    None => values.iter_mut().for_each(|value| *value *= next()),
+                    Some(wide) => {
+                        let scale = self.transform.roots.scale();
+                        let first = std::array::from_fn(|_| next() * scale);
+                        wide.scale(values, &first, &(base.pow_vartime([8]) * scale));
+                    }
+                }
+            });
     }
 
-    fn root(log2: u32) -> Result<Scalar, ProverError> {
-        if log2 > LOG2_MAX {
-            return Err(ProverError::DomainTooLarge { log2 });
-        }
-        let mut omega = Scalar::ROOT_OF_UNITY;
-        for _ in log2..LOG2_MAX {
-            omega = omega.square();
-        }
-        Ok(omega)
+    /// Multiplies `values[i]` by `others[i]`, and divides by the scale of the roots.
+    fn multiply(&self, values: &mut [Scalar], others: &[Scalar]) {
+        let pieces = values.par_chunks_mut(PIECE).zip(others.par_chunks(PIECE));
+        pieces.for_each(|(values, others)| match self.transform.wide {
+            None => values
+                .iter_mut()
+                .zip(others)
+                .for_each(|(value, other)| *value *= other),
+            Some(wide) => wide.multiply(values, others),
+        });
     }
 
     fn check(&self, values: &[Scalar]) -> Result<(), ProverError> {
@@ -180,58 +221,8 @@ impl Domain {
     }
 }
 
-/// `base`⁰ to `base`^(count−1).
-fn powers(base: Scalar, count: usize) -> Vec<Scalar> {
-    let mut power = Scalar::ONE;
-    let step = |_| {
-        let now = power;
-        power *= base;
-        now
-    };
-    (0..count).map(step).collect()
-}
-
-/// Multiplies `values[i]` by `base`^i.
-fn scale(values: &mut [Scalar], base: Scalar) {
-    const PIECE: usize = 1 << 12;
-    values
-        .par_chunks_mut(PIECE)
-        .enumerate()
-        .for_each(|(piece, values)| {
-            let mut power = base.pow_vartime([(piece * PIECE) as u64]);
-            for value in values {
-                *value *= power;
-                power *= base;
-            }
-        });
-}
-
-/// Decimation in frequency: natural order in, bit-reversed order out.
-fn decimate(values: &mut [Scalar], roots: &[Scalar]) {
-    let half = values.len() / 2;
-    if half == 0 {
-        return;
-    }
-    let stride = roots.len() / half;
-    let (low, high) = values.split_at_mut(half);
-    low.par_iter_mut()
-        .zip(&mut *high)
-        .with_min_len(1024)
-        .enumerate()
-        .for_each(|(at, (a, b))| {
-            let sum = *a + *b;
-            *b = (*a - *b) * roots[at * stride];
-            *a = sum;
-        });
-    rayon::join(|| decimate(low, roots), || decimate(high, roots));
-}
-
-/// Swaps every value with the one at its index read backwards.
-fn reverse(values: &mut [Scalar], log2: u32) {
-    for at in 0..values.len() {
-        let other = at.reverse_bits() >> (usize::BITS - log2).min(usize::BITS - 1);
-        if at < other {
-            values.swap(at, other);
-        }
-    }
+/// A root of unity of order 2^`log2`.
+fn root_of_order(log2: u32) -> Option<Scalar> {
+    let more = LOG2_MAX.checked_sub(log2)?;
+    Some((0..more).fold(Scalar::ROOT_OF_UNITY, |root, _| root.square()))
 }

@@ -167,6 +167,29 @@ fn the_quotient_is_what_long_division_gives() {
     }
 }
 
+#[test]
+fn the_plain_and_the_wide_way_agree() {
+    for log2 in 6..16 {
+        let (plain, domain) = (
+            Domain::with(log2, None).unwrap(),
+            Domain::new(log2).unwrap(),
+        );
+        let [mut a, mut b, mut c] = [1, 2, 3].map(|seed| scalars(domain.size(), seed));
+        let mut plainly = [a.clone(), b.clone(), c.clone()];
+        domain.fft(&mut a).unwrap();
+        domain.icoset_fft(&mut b).unwrap();
+        domain.coset_fft(&mut c).unwrap();
+        plain.fft(&mut plainly[0]).unwrap();
+        plain.icoset_fft(&mut plainly[1]).unwrap();
+        plain.coset_fft(&mut plainly[2]).unwrap();
+        assert_eq!([&a, &b, &c], plainly.each_ref(), "2^{log2}");
+        domain.quotient(&mut a, &mut b, &mut c).unwrap();
+        let [left, right, out] = &mut plainly;
+        plain.quotient(left, right, out).unwrap();
+        assert_eq!(a, *left, "quotient, 2^{log2}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
