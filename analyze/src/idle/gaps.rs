@@ -16,13 +16,26 @@ pub struct Gap {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     gaps: Vec<Gap>,
+    /// Only the sums are wanted.
+    sums_only: bool,
     sums: [i64; IdleCause::ALL.len()],
 }
 
 impl Ledger {
+    /// A ledger without the list of gaps.
+    pub(super) fn of_sums() -> Self {
+        Self {
+            sums_only: true,
+            ..Self::default()
+        }
+    }
+
     /// Adds a stretch; they come in order of time, and neighbours of one cause become one gap.
     pub(super) fn add(&mut self, cause: IdleCause, span: Span) {
         self.sums[cause as usize] += span.us();
+        if self.sums_only {
+            return;
+        }
         match self.gaps.last_mut() {
             Some(last) if last.cause == cause && last.span.end == span.start => {
                 last.span.end = span.end;

@@ -82,7 +82,7 @@ pub struct Usage {
     pub kernel: Cover,
     /// Idle time by kernel.
     pub by_kernel: Ledger,
-    /// Idle time by lock tenure.
+    /// Idle time by lock tenure, sums only.
     pub by_hold: Ledger,
 }
 
@@ -105,8 +105,8 @@ pub fn usage(run: &Run, all: &Reconstruction, demand: &Demand, gpu: u32) -> Opti
     };
     let ((kernel, hold, interval), states) = rayon::join(covers, states);
     let (by_kernel, by_hold) = rayon::join(
-        || states.split(span, &kernel, &hold),
-        || states.split(span, &hold, &hold),
+        || states.split(span, &kernel, &hold, Ledger::default()),
+        || states.split(span, &hold, &hold, Ledger::of_sums()),
     );
     Some(Usage {
         span,
@@ -153,8 +153,7 @@ struct States<'a> {
 
 impl States<'_> {
     /// Every idle stretch of the span with its cause, in one pass over all covers.
-    fn split(&self, span: Span, busy: &Cover, hold: &Cover) -> Ledger {
-        let mut ledger = Ledger::default();
+    fn split(&self, span: Span, busy: &Cover, hold: &Cover, mut ledger: Ledger) -> Ledger {
         let Some(active) = busy.hull() else {
             ledger.add(IdleCause::Fill, span);
             return ledger;

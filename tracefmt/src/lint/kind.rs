@@ -48,6 +48,12 @@ anomalies! {
     BadEvent => "bad_event", Error,
         "A TIMELINE line whose fields cannot be read.",
         "expected TIMELINE,<ms>,<EVENT>,<job>,<detail>; it is left out of every figure";
+    MissingEvents => "missing_events", Error,
+        "The end of a trace counts other numbers of events than stand between its start and it.",
+        "lines were filtered out, lost or doubled: what is read from the rest is incomplete";
+    UnknownVersion => "unknown_version", Warning,
+        "The trace was written in a version of the format that this build does not know.",
+        "read it with the build that wrote it, or a newer one; cuzk --version";
     Overlong => "overlong_line", Warning,
         "A line too long to be kept; its bytes are counted.",
         "is this really a log, or a binary file?";

@@ -7,7 +7,7 @@ pub use kind::Anomaly;
 
 use std::collections::BTreeMap;
 
-use crate::event::{Event, What};
+use crate::event::{Event, EventKind, What};
 use crate::grammar;
 use crate::record::Record;
 use crate::run::{MarkKind, Outcome, Run};
@@ -30,12 +30,25 @@ pub struct Found {
 }
 
 /// Collects anomalies; feed it the lines, then [`Lint::finish`] with what scan and model know.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lint {
     found: Vec<Found>,
     last_ms: u64,
     /// Locks taken and not given back yet: by name, or the one that lines of libraries speak of.
     held: BTreeMap<String, u64>,
+    /// Events since `TRACE_START`, by kind; the last are those of unknown kinds.
+    written: [u64; EventKind::ALL.len() + 1],
+}
+
+impl Default for Lint {
+    fn default() -> Self {
+        Self {
+            found: Vec::new(),
+            last_ms: 0,
+            held: BTreeMap::new(),
+            written: [0; EventKind::ALL.len() + 1],
+        }
+    }
 }
 
 impl Lint {
@@ -90,7 +103,18 @@ impl Lint {
         match &event.what {
             What::LockAcq { lock } => self.lock(number, lock, true),
             What::LockRel { lock } => self.lock(number, lock, false),
+            What::TraceStart(start) => {
+                self.written.fill(0);
+                if start.version != crate::VERSION {
+                    let versions = format!("{}, known is {}", start.version, crate::VERSION);
+                    self.add(Anomaly::UnknownVersion, number, Some(&versions));
+                }
+            }
+            What::TraceEnd { counts } => self.trace_end(number, counts),
             _ => {}
+        }
+        if let Some(count) = self.written.get_mut(event.what.kind() as usize) {
+            *count += 1;
         }
         if let What::Other { name, .. } = &event.what {
             self.add(Anomaly::UnknownEvent, number, Some(name));
@@ -99,6 +123,23 @@ impl Lint {
             self.add(Anomaly::TimeStepsBack, number, None);
         }
         self.last_ms = event.ms;
+    }
+
+    /// What a trace says that it holds, and what it holds.
+    fn trace_end(&mut self, number: u64, counts: &[(EventKind, u64)]) {
+        let kinds = EventKind::ALL.iter().copied().chain([EventKind::Other]);
+        let differ: Vec<String> = kinds
+            .zip(self.written)
+            .filter_map(|(kind, here)| {
+                let said = counts.iter().filter(|(of, _)| *of == kind);
+                let said: u64 = said.map(|(_, count)| *count).sum();
+                let name = kind.as_str();
+                (said != here).then(|| format!("{name}: {said} written, {here} here"))
+            })
+            .collect();
+        if !differ.is_empty() {
+            self.add(Anomaly::MissingEvents, number, Some(&differ.join("; ")));
+        }
     }
 
     /// Adds what the scan of the input knows.

@@ -104,3 +104,62 @@ fn only_the_first_lines_are_kept_and_all_are_counted() {
         .unwrap();
     assert_eq!((*count, lines.len()), (499, LINES_MAX));
 }
+
+#[test]
+fn a_trace_holds_what_its_end_counts() {
+    use crate::event::{Event, Place, TraceStart, What};
+    let writer = crate::writer::Writer::start(Vec::new(), &TraceStart::default()).unwrap();
+    for partition in 0..3 {
+        let place = Place {
+            partition: Some(partition),
+            ..Place::default()
+        };
+        let event = Event {
+            ms: 1,
+            t_us: Some(1000),
+            job: "j".into(),
+            place,
+            what: What::ChanSend { snap: false },
+        };
+        writer.event(&event).unwrap();
+    }
+    let whole = String::from_utf8(writer.finish(2000).unwrap()).unwrap();
+    assert_eq!(lint(whole.as_bytes()), []);
+    let filtered: Vec<&str> = whole
+        .lines()
+        .filter(|l| !l.contains("partition=1"))
+        .collect();
+    let mut lint = Lint::new();
+    scan_slice((filtered.join("\n") + "\n").as_bytes(), &mut lint);
+    let found = lint.finish();
+    let missing = found.iter().find(|one| one.kind == Anomaly::MissingEvents);
+    let missing = missing.unwrap();
+    assert_eq!(missing.lines, [4]);
+    let said = missing.example.as_deref();
+    assert_eq!(said, Some("CHAN_SEND: 3 written, 2 here"));
+}
+
+#[test]
+fn another_version_of_the_format_is_named() {
+    let mut start = Vec::new();
+    let event = crate::event::TraceStart {
+        version: 9,
+        ..crate::event::TraceStart::default()
+    };
+    let writer = crate::writer::Writer::start(&mut start, &event).unwrap();
+    writer.finish(1).unwrap();
+    let mut lint = Lint::new();
+    scan_slice(&start, &mut lint);
+    let found = lint.finish();
+    let [one] = found.as_slice() else {
+        panic!("one anomaly, not {found:?}")
+    };
+    assert_eq!(one.kind, Anomaly::UnknownVersion);
+    assert_eq!(one.example.as_deref(), Some("9, known is 1"));
+}
+
+#[test]
+fn a_negative_offset_is_a_bad_event_and_no_fragment() {
+    let log = b"TIMELINE,5,SYNTH_START,j,partition=0\nTIMELINE,-5,GPU_START,j,worker=0\n";
+    assert_eq!(lint(log), [(Anomaly::BadEvent, 1, vec![2])]);
+}

@@ -14,10 +14,12 @@ struct Fields<'a> {
     rest: &'a [u8],
 }
 
-/// Splits offset and event off, without looking at the rest.
+/// Splits offset and event off, without looking at the rest. A negative offset makes no fragment:
+/// a clock that was set back wrote it, and what it means is not asked here.
 #[inline]
 fn fields(text: &[u8]) -> Option<Fields<'_>> {
     let body = text.strip_prefix(PREFIX)?;
+    let body = body.strip_prefix(b"-").unwrap_or(body);
     let digits = body.iter().take_while(|b| b.is_ascii_digit()).count();
     let body = body[digits..].strip_prefix(b",")?;
     let name = body.iter().take_while(|b| is_name_byte(**b)).count();
@@ -312,6 +314,8 @@ mod tests {
             "TIMELINE,/5,GPU_END,job-1,worker=0",
             "TIMELINE,5,gpu_end,job-1,worker=0",
             "TIMELINE,5,GPU END,job-1,worker=0",
+            "TIMELINE,-5,GPU_END,job-1,worker=0",
+            "TIMELINE,-,GPU_END,job-1,worker=0",
         ] {
             let slow = fields(line.as_bytes()).map(|f| f.rest);
             let quick = quick_rest(line.as_bytes());

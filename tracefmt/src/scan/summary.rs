@@ -40,7 +40,7 @@ impl Places {
         &self.first
     }
 
-    pub(super) fn push(&mut self, line: u64) {
+    pub(crate) fn push(&mut self, line: u64) {
         self.count += 1;
         if self.first.len() < Self::KEPT_MAX {
             self.first.push(line);

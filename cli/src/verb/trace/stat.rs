@@ -50,6 +50,11 @@ pub(super) fn run(verb: &Stat) -> Result<Exit, CliError> {
     Ok(Exit::Clean)
 }
 
+/// Unreadable lines in JSON.
+const BAD_LISTED: usize = 100;
+/// Unreadable lines in text.
+const BAD_SHOWN: usize = 8;
+
 fn confidence(of: Confidence) -> &'static str {
     super::super::words::confidence(of)
 }
@@ -80,6 +85,10 @@ fn as_json(source: &Source, stat: &Counted) -> Value {
         "file_bytes": source.bytes,
         "classes": classes,
         "repaired": { "lines": stat.scan.repaired.count(), "lost": stat.scan.lost.count() },
+        "bad_events": {
+            "lines": stat.bad_events.count(),
+            "first": stat.bad_events.lines().iter().take(BAD_LISTED).collect::<Vec<_>>(),
+        },
         "events": stat.events,
         "timings": stat.timings,
         "wrappings": stat.scan.wrappings.iter().map(|w| format!("{w:?}")).collect::<Vec<_>>(),
@@ -128,6 +137,18 @@ fn as_text(source: &Source, stat: &Counted) -> String {
         put(
             &mut text,
             format_args!("\n  torn lines: {repaired} repaired, {lost} fragments lost\n"),
+        );
+    }
+    let bad = &stat.bad_events;
+    if bad.count() > 0 {
+        let first = bad.lines().iter().take(BAD_SHOWN).map(u64::to_string);
+        let first = first.collect::<Vec<_>>().join(", ");
+        put(
+            &mut text,
+            format_args!(
+                "  {} TIMELINE lines cannot be read and count nowhere else, first: {first}\n",
+                bad.count()
+            ),
         );
     }
     for wrapping in &stat.scan.wrappings {

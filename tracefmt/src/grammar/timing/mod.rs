@@ -77,6 +77,11 @@ fn tag(tail: &[u8]) -> Option<Tag<'_>> {
 
 /// Exactly the keys given, in this order, one blank between them, each with a number of the
 /// width that C's format gives it.
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "with its keys known, comparing them is a few instructions and no call"
+)]
 fn values<const N: usize>(body: &[u8], keys: [&[u8]; N], unit: &[u8]) -> Option<[i64; N]> {
     let mut rest = body;
     let mut found = [0; N];

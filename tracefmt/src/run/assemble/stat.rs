@@ -16,7 +16,7 @@ use super::rebirth::{self, Fall, Offsets};
 use crate::event::{Event, EventKind, What};
 use crate::grammar;
 use crate::run::{Dialect, MarkKind, MarkStore};
-use crate::scan::{Class, Classes, Line, Scan, Sink};
+use crate::scan::{Class, Classes, Line, Places, Scan, Sink};
 use crate::timing::TimingWhat;
 
 /// First words of a daemon's log, and how far into its line they can begin.
@@ -47,6 +47,8 @@ pub struct Stat {
     pub events: BTreeMap<String, u64>,
     /// Timing lines by name.
     pub timings: BTreeMap<String, u64>,
+    /// `TIMELINE` lines whose fields cannot be read: they count in no figure but the ledger.
+    pub bad_events: Places,
     /// Daemon runs in order.
     pub runs: Vec<StatRun>,
 }
@@ -66,8 +68,9 @@ impl Stat {
 pub struct StatSink {
     kinds: [u64; EventKind::ALL.len()],
     others: BTreeMap<String, u64>,
-    timings: BTreeMap<&'static str, u64>,
+    timings: [u64; MarkKind::ALL.len()],
     phases: BTreeMap<String, u64>,
+    bad_events: Places,
     life: Life,
     done: Vec<StatRun>,
     /// An event that may be the first of another daemon, until the next line is known, with its
@@ -147,15 +150,16 @@ impl StatSink {
         let mut events = self.others;
         events.extend(known.map(|(kind, count)| (kind.as_str().to_owned(), count)));
         let mut timings = self.phases;
-        timings.extend(
-            self.timings
-                .iter()
-                .map(|(name, count)| ((*name).to_owned(), *count)),
-        );
+        let known = MarkKind::ALL
+            .iter()
+            .zip(self.timings)
+            .filter(|(_, count)| *count > 0);
+        timings.extend(known.map(|(kind, count)| (kind.as_str().to_owned(), count)));
         Stat {
             scan,
             events,
             timings,
+            bad_events: self.bad_events,
             runs: self.done,
         }
     }
@@ -219,8 +223,8 @@ impl StatSink {
         self.life.signs(&timing.what, timing.tag.is_some());
         if let TimingWhat::Phase { name, .. } = &timing.what {
             *self.phases.entry(name.clone().into_owned()).or_default() += 1;
-        } else {
-            *self.timings.entry(kind.as_str()).or_default() += 1;
+        } else if let Some(count) = self.timings.get_mut(kind as usize) {
+            *count += 1;
         }
     }
 
@@ -343,6 +347,8 @@ impl Sink for StatSink {
             Class::Timeline => {
                 if let Some(event) = grammar::parse_event(line.text) {
                     self.event(line, &event);
+                } else {
+                    self.bad_events.push(line.number);
                 }
             }
             Class::Timing => self.timing(line),
@@ -404,6 +410,18 @@ mod tests {
             .map(|r| (r.first_line, r.last_line, r.complete))
             .collect();
         assert_eq!(lines, [(1, 2, false), (3, 4, true)]);
+    }
+
+    #[test]
+    fn events_that_cannot_be_read_are_counted_and_located() {
+        let stat = stat(
+            "TIMELINE,1,SYNTH_START,j,partition=0\n\
+             TIMELINE,2,VRAM_ALLOC,j,gpu=0,t_us=2000,id=7,bytes=5\n\
+             TIMELINE,3,GPU_END,j,worker=0\n",
+        );
+        assert_eq!(stat.bad_events.lines(), [2, 3]);
+        assert_eq!(stat.bad_events.count(), 2);
+        assert_eq!(stat.events.values().sum::<u64>(), 1);
     }
 
     #[test]

@@ -86,18 +86,31 @@ fn walk(run: &mut Run, links: &[Link], starts: &[u32], form: Form) {
                 start += 1;
             }
             Some((_, Next::Mark)) => {
-                let index = index_of(mark);
-                mark += 1;
-                if let Some(line) = run.marks.get(index)
-                    && line.call().is_none()
-                    && line.kind() <= MarkKind::AsyncDealloc
-                {
-                    beam.mark(&mut run.marks, index, &line);
+                // All lines up to the next thing of another kind.
+                let others = [next[0], next[1]].into_iter().flatten();
+                let until = others.min().map_or(u32::MAX, |(line, _)| line);
+                loop {
+                    give(run, &mut beam, index_of(mark));
+                    mark += 1;
+                    let next = run.marks.line(index_of(mark));
+                    if next.is_none_or(|line| line >= until) {
+                        break;
+                    }
                 }
             }
         }
     }
     beam.finish(&mut run.marks);
+}
+
+/// A timing line that has no owner yet.
+fn give(run: &mut Run, beam: &mut Beam, index: usize) {
+    if let Some(line) = run.marks.get(index)
+        && line.call().is_none()
+        && line.kind() <= MarkKind::AsyncDealloc
+    {
+        beam.mark(&mut run.marks, index, &line);
+    }
 }
 
 fn begin(run: &Run, beam: &mut Beam, index: u32) {
