@@ -1,9 +1,9 @@
 //! A daemon's kinds without sectors: a test circuit of the registry answers for one of the wire's
 //! kinds, so that clients, queues and traces can be tried with proofs that are real.
 //!
-//! The statement of a job comes from the bytes of its `vanilla_proof`; the blinding factors from the
-//! system's randomness. Parameters are read from a file, or made by the insecure ceremony when they
-//! are first needed.
+//! The statement of a job comes from the bytes of its `vanilla_proof`; the blinding factors from
+//! the system's randomness. Parameters are read from a file, or made by the insecure ceremony when
+//! they are first needed.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -134,7 +134,7 @@ impl Kinds<Groth16> for Rehearsal {
         let users = Arc::strong_count(parameters) - 1;
         if users > 0 {
             return Err(Refusal::NotReady(format!(
-                "{users} partitions use the parameters of {circuit_id}; try again when they are done"
+                "{users} partitions use the parameters of {circuit_id}; try again later"
             )));
         }
         let bytes = bytes_of(parameters);
