@@ -31,7 +31,10 @@ pub(super) fn diagnose(question: &Question<'_>) -> Diagnosis {
         let calls = device::failures(run);
         let scene = Scene::new(trace, run, &calls);
         let mut drafts = find::all(&scene);
-        drafts.extend(beside.remove(&run.index).unwrap_or_default());
+        let beside = beside.remove(&run.index).unwrap_or_default();
+        let known = |other: &Draft| drafts.iter().any(|draft| is_twin(draft, other));
+        let beside: Vec<Draft> = beside.into_iter().filter(|other| !known(other)).collect();
+        drafts.extend(beside);
         let causes = cause::settle(&mut drafts);
         lend_lines(&mut drafts);
         rows.push(row(&scene, &drafts));
@@ -91,6 +94,17 @@ fn foreign<'a>(question: &'a Question<'_>) -> impl Iterator<Item = Draft> + use<
     replay
         .chain(analysis)
         .map(|(finding, role)| adopt(trace, &finding, role))
+}
+
+/// Whether replay says of host memory what the lines say already: the same code at the same
+/// line. What the lines say counts calls, and names the way around that was taken.
+fn is_twin(ours: &Draft, replay: &Draft) -> bool {
+    let code = ours.finding.code;
+    let of_host = matches!(
+        code,
+        Code::HostStaleRegistration | Code::HostDoubleRegister | Code::HostUnregisterUnknown
+    );
+    of_host && code == replay.finding.code && ours.lines.first() == replay.lines.first()
 }
 
 /// How many lines of the failure itself a root that explains it quotes.

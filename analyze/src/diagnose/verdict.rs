@@ -16,7 +16,11 @@ pub(crate) fn of_run(scene: &Scene<'_>, drafts: &[Draft]) -> Verdict {
         draft.is_error()
             && !matches!(
                 draft.finding.code,
-                Code::RunTruncated | Code::PerfPhaseRegression
+                // What went on without its fast path was not stopped by it.
+                Code::RunTruncated
+                    | Code::PerfPhaseRegression
+                    | Code::HostStaleRegistration
+                    | Code::HostDoubleRegister
             )
             && !draft.follows_truncation(drafts)
     };
@@ -82,18 +86,28 @@ pub(crate) fn sentence(row: &RunRow, root: Option<&str>) -> String {
         ),
         Verdict::CompleteUnverified => {
             format!(
-                "no errors, and all {} ended{}",
+                "{} all {} ended{}",
+                errors(root),
                 parts_of_jobs(row),
                 unverified(row)
             )
         }
         Verdict::Verified => {
             format!(
-                "no errors, and all {} ended and were verified",
+                "{} all {} ended and were verified",
+                errors(root),
                 parts_of_jobs(row)
             )
         }
     }
+}
+
+/// A run can come to its end without what failed on the way.
+fn errors(root: Option<&str>) -> String {
+    root.map_or_else(
+        || "no errors, and".to_owned(),
+        |at| format!("an error at {at}, yet"),
+    )
 }
 
 fn parts_of_jobs(row: &RunRow) -> String {

@@ -84,16 +84,6 @@ fn the_first_cause_is_named_and_clean_runs_have_none() {
                     "{text}"
                 );
             }
-            // The run fell back and completed: a warning, so no root.
-            Some("host.stale_registration") => {
-                assert_eq!((errors.count(), said.exit_code()), (0, 0), "{name}\n{text}");
-                let stale = of(&said, Code::HostStaleRegistration);
-                assert_eq!(
-                    truth["root_cause"]["line"], stale[0].evidence[0].line,
-                    "{name}"
-                );
-                assert_eq!(said.findings[0].code, Code::HostStaleRegistration, "{name}");
-            }
             Some(_) => {
                 let root = found.unwrap();
                 let accepted = truth["root_cause"]["accept"].as_array().unwrap();

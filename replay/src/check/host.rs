@@ -1,70 +1,145 @@
 //! `host.double_register`, `host.stale_registration`, `host.unregister_unknown`: pinned memory.
 //!
-//! An error if the worker stopped because of it, else a warning: a run that fell back and
-//! completed has lost time only. Caught: 712 and 713, with the reason: a range that is
+//! An error if a worker stopped because of it, or if from the first failure on nothing could be
+//! pinned any more, twice at least: then the program did not get over it, it only went on. Else
+//! a warning: a run that fell back and completed has lost time only (docs/decisions/0004). One
+//! finding a code, with the count. Caught: 712 and 713, with the reason: a range that is
 //! registered, or one whose mapping is gone. Not caught: registrations made before the schedule
 //! begins.
 
+use std::collections::BTreeMap;
+
 use tracefmt::finding::{Code, Severity};
-use tracefmt::ops::{OnError, Op, Step};
+use tracefmt::ops::{OnError, Op};
 
 use super::{Drafted, Scene};
 use crate::vram::{HostRanges, RC_ALREADY_REGISTERED, RC_NOT_REGISTERED};
 
+/// Steps quoted of one finding.
+const EVIDENCE_MAX: usize = 8;
+
+/// The failures of one code.
+#[derive(Debug, Default)]
+struct Failures {
+    /// The steps that failed.
+    steps: Vec<usize>,
+    /// Whether something of the kind went well after the first of them.
+    recovered: bool,
+    /// Who gave memory back without unregistering it: the steps that registered and unmapped it.
+    left_by: Option<(usize, usize)>,
+}
+
 pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
     let mut host = HostRanges::default();
-    let mut drafts = Vec::new();
+    // Who registered the range that starts at an address, and who unmapped it since.
+    let mut owners: BTreeMap<u64, (usize, Option<usize>)> = BTreeMap::new();
+    let mut found: BTreeMap<Code, Failures> = BTreeMap::new();
     for (_, at, step, rc) in scene.ran() {
         match &step.op {
             Op::HostRegister { addr, bytes } if rc == RC_ALREADY_REGISTERED => {
-                let stale = host
-                    .overlapping(*addr, *bytes)
-                    .any(|(_, range)| range.stale);
-                drafts.push(register(scene, at, step, stale));
+                let overlapping: Vec<_> = host.overlapping(*addr, *bytes).collect();
+                let stale = overlapping.iter().find(|(_, range)| range.stale);
+                let code = match stale {
+                    Some(_) => Code::HostStaleRegistration,
+                    None => Code::HostDoubleRegister,
+                };
+                let failures = found.entry(code).or_default();
+                failures.steps.push(at);
+                let owner = stale.and_then(|(start, _)| owners.get(start));
+                let left = owner.and_then(|(made, unmapped)| Some((*made, (*unmapped)?)));
+                failures.left_by = failures.left_by.or(left);
             }
             Op::HostRegister { addr, bytes } if rc == 0 => {
                 host.register(*addr, *bytes);
+                owners.insert(*addr, (at, None));
+                recover(&mut found, |code| code != Code::HostUnregisterUnknown);
             }
             Op::HostUnregister { .. } if rc == RC_NOT_REGISTERED => {
-                let title = "host memory is unregistered that is not registered (713)";
-                let drafted = draft(scene, at, step, Code::HostUnregisterUnknown, title);
-                drafts.push(drafted.says(
-                    "No registration starts at this address any more.",
-                    "Unregister each range once.",
-                ));
+                let failures = found.entry(Code::HostUnregisterUnknown).or_default();
+                failures.steps.push(at);
             }
-            Op::HostUnregister { addr } if rc == 0 => drop(host.unregister(*addr)),
-            Op::HostUnmap { addr, bytes } => host.unmap(*addr, *bytes),
+            Op::HostUnregister { addr } if rc == 0 => {
+                let _known = host.unregister(*addr);
+                recover(&mut found, |code| code == Code::HostUnregisterUnknown);
+            }
+            Op::HostUnmap { addr, bytes } => {
+                for (start, range) in host.overlapping(*addr, *bytes) {
+                    if let Some(owner) = owners.get_mut(&start).filter(|_| !range.stale) {
+                        owner.1 = Some(at);
+                    }
+                }
+                host.unmap(*addr, *bytes);
+            }
             _ => {}
         }
     }
+    let drafts = found.into_iter();
     drafts
+        .filter_map(|(code, failures)| draft(scene, code, &failures))
+        .collect()
 }
 
-fn register(scene: &Scene<'_>, at: usize, step: &Step, stale: bool) -> Drafted {
-    let (code, title, explanation, fix) = if stale {
-        (
-            Code::HostStaleRegistration,
+fn recover(found: &mut BTreeMap<Code, Failures>, of: impl Fn(Code) -> bool) {
+    for (_, failures) in found.iter_mut().filter(|(code, _)| of(**code)) {
+        failures.recovered = true;
+    }
+}
+
+fn draft(scene: &Scene<'_>, code: Code, failures: &Failures) -> Option<Drafted> {
+    let (title, explanation, fix) = words(code);
+    let first = *failures.steps.first()?;
+    let lasting = failures.steps.len() > 1 && !failures.recovered;
+    let stopped = failures.steps.iter().find(|at| {
+        let step = scene.schedule.steps.get(**at);
+        step.is_some_and(|step| step.on_error == OnError::Abort)
+    });
+    let severity = match stopped {
+        Some(at) => scene.severity(*at),
+        None if lasting => scene.severity(first),
+        None => Severity::Warning,
+    };
+    let mut drafted = scene.draft(first, code, severity, title.to_owned());
+    drafted = drafted.says(explanation, fix);
+    drafted.finding.count = failures.steps.len() as u64;
+    if let Some((made, unmapped)) = failures.left_by {
+        let worker = |at: usize| scene.schedule.steps.get(at).and_then(|step| step.worker);
+        let who = format!(
+            " Worker {} registered it and gave the memory back without unregistering it.",
+            worker(made).unwrap_or(0)
+        );
+        drafted.finding.explanation.push_str(&who);
+        drafted.finding.evidence.extend(scene.evidence(unmapped));
+    }
+    if lasting {
+        let count = failures.steps.len();
+        let so = format!(" It fails {count} times, and never succeeds again after the first.");
+        drafted.finding.explanation.push_str(&so);
+    }
+    let others = failures.steps.iter().skip(1);
+    let lines = others.flat_map(|at| scene.evidence(*at));
+    drafted.finding.evidence.extend(lines.take(EVIDENCE_MAX));
+    drafted.finding.evidence.truncate(EVIDENCE_MAX);
+    Some(drafted)
+}
+
+/// Title, explanation and fix.
+fn words(code: Code) -> (&'static str, &'static str, &'static str) {
+    match code {
+        Code::HostStaleRegistration => (
             "host memory cannot be pinned: a registration outlived its mapping (712)",
             "Memory at this address was registered, unmapped without being unregistered, and \
              mapped again: the driver still knows the old registration.",
             "Unregister on every path, error paths too, before the memory is unmapped.",
-        )
-    } else {
-        (
-            Code::HostDoubleRegister,
+        ),
+        Code::HostDoubleRegister => (
             "host memory is pinned that is pinned already (712)",
             "The range overlaps one that is registered.",
             "Register each range once, or share the registration.",
-        )
-    };
-    draft(scene, at, step, code, title).says(explanation, fix)
-}
-
-fn draft(scene: &Scene<'_>, at: usize, step: &Step, code: Code, title: &str) -> Drafted {
-    let severity = match step.on_error {
-        OnError::Abort => scene.severity(at),
-        OnError::Ignore | OnError::Fallback(_) => Severity::Warning,
-    };
-    scene.draft(at, code, severity, title.to_owned())
+        ),
+        _ => (
+            "host memory is unregistered that is not registered (713)",
+            "No registration starts at this address any more.",
+            "Unregister each range once.",
+        ),
+    }
 }

@@ -42,6 +42,8 @@ pub(super) struct Plan<'a> {
     local: Vec<bool>,
     /// Whether some worker unwinds, so that it matters who holds what.
     pub(super) unwinds: bool,
+    /// Whether some host memory is pinned that costs the card something.
+    pins: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -51,8 +53,11 @@ impl<'a> Plan<'a> {
             let worker = step.worker.unwrap_or(0);
             programs.entry(worker).or_default().push(at);
         }
+        let pins =
+            |step: &Step| matches!(step.op, Op::HostRegister { bytes, .. } if bytes >> 30 > 0);
         let mut plan = Self {
             schedule,
+            pins: schedule.steps.iter().any(pins),
             programs: programs.into_values().collect(),
             local: Vec::new(),
             unwinds: schedule
@@ -61,7 +66,8 @@ impl<'a> Plan<'a> {
                 .any(|step| step.op == Op::Panic { unwind: true }),
         };
         let private = plan.private();
-        let is_local = |step| !is_seen(step) && resources(step).all(|one| private.contains(&one));
+        let is_local =
+            |step| !is_seen(step) && plan.resources(step).all(|one| private.contains(&one));
         plan.local = schedule.steps.iter().map(is_local).collect();
         plan
     }
@@ -93,7 +99,7 @@ impl<'a> Plan<'a> {
         let mut part: Vec<usize> = (0..self.programs.len()).collect();
         let mut first: BTreeMap<Resource<'a>, usize> = BTreeMap::new();
         for (worker, program) in self.programs.iter().enumerate() {
-            for one in self.steps_of(program).flat_map(resources) {
+            for one in self.steps_of(program).flat_map(|step| self.resources(step)) {
                 let other = *first.entry(one).or_insert(worker);
                 let (from, to) = (number(&part, worker), number(&part, other));
                 for known in &mut part {
@@ -128,7 +134,7 @@ impl<'a> Plan<'a> {
                     Op::Unlock { name } => drop(held.remove(name.as_str())),
                     _ => {}
                 }
-                for one in resources(step) {
+                for one in self.resources(step) {
                     users.entry(one).or_default().insert(worker);
                     let guard = guards.entry(one).or_insert_with(|| held.clone());
                     guard.retain(|name| held.contains(name));
@@ -145,6 +151,28 @@ impl<'a> Plan<'a> {
             .into_iter()
             .filter(|(one, guard)| alone(one) || guard.iter().any(|name| !jumped.contains(name)));
         private.map(|(one, _)| one).collect()
+    }
+    /// What an op touches. A panic may free what its worker holds: it counts for its card.
+    fn resources<'b>(&self, step: &'b Step) -> impl Iterator<Item = Resource<'b>> + use<'b> {
+        let card = Some(Resource::Card(step.gpu.unwrap_or(0)));
+        let both = match &step.op {
+            Op::Lock { name } | Op::Unlock { name } => [Some(Resource::Lock(name)), None],
+            Op::Barrier { name, .. } => [Some(Resource::Barrier(name)), None],
+            // Page tables on the card are counted by the whole GiB.
+            Op::HostRegister { .. } | Op::HostUnregister { .. } => {
+                [card.filter(|_| self.pins), Some(Resource::Host)]
+            }
+            Op::HostUnmap { .. } => [None, Some(Resource::Host)],
+            // The slot is the caller's own; nobody waits for a label or for fresh host memory;
+            // and on an answer without a need nobody acts.
+            Op::Label { .. }
+            | Op::HostMap { .. }
+            | Op::GetLastError
+            | Op::PeekLastError
+            | Op::MemGetInfo { need: None, .. } => [None, None],
+            _ => [card, None],
+        };
+        both.into_iter().flatten()
     }
 }
 
@@ -165,25 +193,6 @@ fn is_seen(step: &Step) -> bool {
         step.op,
         Op::Lock { .. } | Op::Unlock { .. } | Op::Barrier { .. } | Op::Panic { .. }
     )
-}
-
-/// What an op touches. A panic may free what its worker holds: it counts for its card.
-fn resources(step: &Step) -> impl Iterator<Item = Resource<'_>> {
-    let card = Some(Resource::Card(step.gpu.unwrap_or(0)));
-    let both = match &step.op {
-        Op::Lock { name } | Op::Unlock { name } => [Some(Resource::Lock(name)), None],
-        Op::Barrier { name, .. } => [Some(Resource::Barrier(name)), None],
-        Op::HostRegister { .. } | Op::HostUnregister { .. } => [card, Some(Resource::Host)],
-        Op::HostUnmap { .. } => [None, Some(Resource::Host)],
-        // The slot is the caller's own, and nobody waits for a label or for fresh host memory.
-        Op::Label { .. } | Op::HostMap { .. } | Op::GetLastError | Op::PeekLastError => {
-            [None, None]
-        }
-        // An answer that nobody acts on.
-        Op::MemGetInfo { need: None, .. } => [None, None],
-        _ => [card, None],
-    };
-    both.into_iter().flatten()
 }
 
 #[cfg(test)]

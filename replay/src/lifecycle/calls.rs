@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tracefmt::ops::{OnError, Op, Step};
 use tracefmt::run::{Call, LineRef, MarkKind, Outcome, Run, Task};
 
+use super::host::{self, Pinned};
 use super::ops::{Buf, Partition};
 use super::{Sizes, Version};
 
@@ -46,6 +47,11 @@ pub(super) fn steps(
     let mut placed: Vec<Placed> = Vec::new();
     let mut cached: BTreeSet<u32> = BTreeSet::new();
     let staged = staged_lines(run);
+    let mut pinned = if version.stages() {
+        host::of(run)
+    } else {
+        BTreeMap::new()
+    };
     for (index, call) in run.calls.iter().enumerate() {
         let Some(task) = run.tasks.get(call.task as usize) else {
             continue;
@@ -66,10 +72,13 @@ pub(super) fn steps(
             },
             placed: &mut placed,
         };
+        let pinned = pinned.remove(&index);
+        writer.pin(pinned.as_ref());
         match version {
             Version::Cache => writer.cache(&mut cached),
             _ => writer.call(&staged),
         }
+        writer.unpin(pinned.as_ref());
     }
     placed.sort_by_key(|(line, _)| *line);
     if placed.is_empty() {
@@ -146,6 +155,23 @@ impl Writer<'_, '_> {
         let steps = std::mem::take(&mut self.partition.steps);
         self.placed
             .extend(steps.into_iter().map(|step| (line, step)));
+    }
+
+    /// Host memory is pinned before the lock.
+    fn pin(&mut self, pinned: Option<&Pinned>) {
+        if let Some(pinned) = pinned {
+            pinned.pin(&mut self.partition);
+            self.at(pinned.line);
+        }
+    }
+
+    /// It is let go of when the call has ended, if it has.
+    fn unpin(&mut self, pinned: Option<&Pinned>) {
+        let end = self.lines.end;
+        let line = pinned.and_then(|pinned| pinned.unpin(&mut self.partition, end));
+        if let Some(line) = line {
+            self.at(line);
+        }
     }
 
     fn lock(&mut self) {

@@ -11,6 +11,7 @@
 //! the batch additions, since they would not have fit otherwise.
 
 mod calls;
+mod host;
 mod ops;
 mod sizes;
 

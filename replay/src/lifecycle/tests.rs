@@ -1,5 +1,7 @@
 //! Schedules rebuilt from short logs, and from whole ones where they are at hand.
 
+use std::fmt::Write as _;
+
 use tracefmt::finding::{Code, Finding, Severity};
 use tracefmt::run::{Source, read};
 
@@ -108,6 +110,100 @@ fn the_published_failure_is_a_late_free_on_its_line() {
         swallowed
             .clone()
             .all(|finding| finding.severity == Severity::Warning)
+    );
+}
+
+#[test]
+fn a_registration_left_behind_is_the_root_on_its_line() {
+    let Some(runs) = of_inputs("d06-phase9-host_712.log") else {
+        println!("skipped: CUZK_INPUTS is not set");
+        return;
+    };
+    let (_, found) = &runs[0];
+    let root = found.iter().find(|finding| finding.root).expect("a root");
+    assert_eq!(
+        (root.code, root.severity, root.count),
+        (Code::HostStaleRegistration, Severity::Error, 34)
+    );
+    let lines: Vec<u64> = root.evidence.iter().map(|evidence| evidence.line).collect();
+    assert_eq!(lines[..2], [157, 149], "the failure, then who left it");
+    let errors = found
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error);
+    assert_eq!(errors.count(), 1);
+}
+
+/// A call of one worker in a log, whose staging goes as said.
+fn call(log: &mut String, number: u32, how: &str) {
+    let at = format!("worker=0,partition={number}");
+    let ms = 2000 * (number + 1);
+    write!(
+        log,
+        "TIMELINE,{ms},SYNTH_START,j,partition={number}\n\
+         TIMELINE,{ms},GPU_PICKUP,j,{at}\n\
+         TIMELINE,{ms},GPU_START,j,{at}\n\
+         CUZK_TIMING: split_vectors_ms=90 setup_to_split_ms=90\n\
+         CUZK_TIMING: {how}\n\
+         CUZK_TIMING: prep_msm_ms=1900\n\
+         CUZK_TIMING: gpu_tid=0 ntt_msm_h_ms=700\n\
+         CUZK_TIMING: gpu_tid=0 batch_add_ms=650\n\
+         CUZK_TIMING: gpu_tid=0 tail_msm_ms=80 gpu_total_ms=1430\n\
+         CUZK_TIMING: b_g2_msm_ms=400 num_circuits=1\n\
+         CUZK_TIMING: epilogue_ms=1 pre_destructor_ms=1500\n\
+         TIMELINE,{},GPU_END,j,{at},gpu_ms=1500\n",
+        ms + 1500
+    )
+    .expect("memory");
+}
+
+/// Code and severity of what is found about host memory in such calls.
+fn of_host(ways: &[&str]) -> Vec<(Code, Severity)> {
+    let mut log = String::new();
+    for (number, how) in (0..).zip(ways) {
+        call(&mut log, number, how);
+    }
+    let run = runs_of(Source::Bytes("run.log".to_owned(), log.into_bytes())).remove(0);
+    let given = Given {
+        vram: Some(80 << 30),
+        version: Some("phase9".to_owned()),
+        ..Given::default()
+    };
+    let rebuilt = rebuild(&run, &given).expect("a known version");
+    let registers = |step: &Step| matches!(step.op, tracefmt::ops::Op::HostRegister { .. });
+    let registered = rebuilt.schedule.steps.iter().filter(|step| registers(step));
+    assert_eq!(registered.count(), ways.len(), "one a call");
+    let found = findings(&rebuilt);
+    assert!(
+        found
+            .iter()
+            .all(|finding| finding.code.as_str().starts_with("host."))
+    );
+    found
+        .iter()
+        .map(|finding| (finding.code, finding.severity))
+        .collect()
+}
+
+#[test]
+fn pinned_memory_is_let_go_of_except_where_the_log_shows_that_it_was_not() {
+    let ok = "prestage_setup=ok domain=134217728 lot_of_memory=1";
+    let (skip, fails) = ("prestage_setup=skip_vram", "host_register=fallback err=712");
+    let stale = Code::HostStaleRegistration;
+    assert_eq!(of_host(&[ok, skip, ok]), []);
+    assert_eq!(
+        of_host(&[ok, skip, fails, fails]),
+        [(stale, Severity::Error)]
+    );
+    assert_eq!(
+        of_host(&[ok, skip, fails, fails, ok]),
+        [(stale, Severity::Warning)]
+    );
+    assert_eq!(of_host(&[ok, skip, fails]), [(stale, Severity::Warning)]);
+    let double = Code::HostDoubleRegister;
+    assert_eq!(
+        of_host(&[ok, fails, ok]),
+        [(double, Severity::Warning)],
+        "nobody went around"
     );
 }
 

@@ -5,10 +5,12 @@
 //! earlier owner went without unpinning and its addresses came back. The second is said when,
 //! before the first 712, the log shows a path that skips unpinning (pre-staging left out for lack
 //! of memory, a panic, a failure); both are marked inferred. The engine falls back to slower
-//! unpinned copies, so a run that completes has no more than a warning.
+//! unpinned copies, so a run that gets over it and completes has no more than a warning; one in
+//! which nothing can be pinned any more from the first failure on has an error, though it
+//! completes (docs/decisions/0004).
 
 use tracefmt::finding::{Code, Confidence, Severity};
-use tracefmt::run::{LineRef, Trouble, TroubleClass};
+use tracefmt::run::{LineRef, MarkKind, Trouble, TroubleClass};
 
 use super::super::classify::Topic;
 use super::super::draft::{Draft, Role};
@@ -21,17 +23,42 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
         .collect()
 }
 
-/// Severity and role: an error when the run failed, or when the line itself reports a failure
-/// that nothing completed after.
+/// Severity and role: an error when the run failed, when the line itself reports a failure that
+/// nothing completed after, or when pinning never succeeds again.
 fn weight(scene: &Scene<'_>, troubles: &[&Trouble]) -> (Severity, Role) {
     let mild =
         |trouble: &&Trouble| matches!(trouble.kind, TroubleClass::Fallback | TroubleClass::Warning);
     let completed = scene.jobs.completed > 0 && scene.jobs.open == 0;
-    if scene.failed() || (!troubles.iter().all(mild) && !completed) {
+    let reported = !troubles.iter().all(mild) && !completed;
+    if scene.failed() || reported || is_lasting(scene, troubles) {
         (Severity::Error, Role::Follower)
     } else {
         (Severity::Warning, Role::Beside)
     }
+}
+
+/// Whether pinning fails more than once, and of the calls that start after the first failure none
+/// pins its memory: a call that stages its buffers, or tries to, has.
+fn is_lasting(scene: &Scene<'_>, troubles: &[&Trouble]) -> bool {
+    let Some(first) = troubles.first().filter(|_| troubles.len() > 1) else {
+        return false;
+    };
+    let calls = scene.run.calls.iter().enumerate();
+    let later: Vec<usize> = calls
+        .filter(|(_, call)| call.start.line > first.line)
+        .map(|(index, _)| index)
+        .collect();
+    let stages = |kind| {
+        matches!(
+            kind,
+            MarkKind::PrestageVram
+                | MarkKind::PrestageSkip
+                | MarkKind::PrestageOk
+                | MarkKind::PrestageFallback
+        )
+    };
+    let pins = |call: &usize| scene.run.marks_of(*call).any(|mark| stages(mark.kind()));
+    !later.is_empty() && !later.iter().any(pins)
 }
 
 fn registered(scene: &Scene<'_>) -> Option<Draft> {
@@ -39,6 +66,11 @@ fn registered(scene: &Scene<'_>) -> Option<Draft> {
     let first = *troubles.first()?;
     let leak = leaking_path(scene, first.line);
     let (severity, role) = weight(scene, &troubles);
+    let for_good = if is_lasting(scene, &troubles) {
+        " No call after that can pin its memory."
+    } else {
+        ""
+    };
     let calls = scene.run.calls.len() as u64;
     let of_calls = if calls == 0 {
         String::new()
@@ -74,8 +106,8 @@ fn registered(scene: &Scene<'_>) -> Option<Draft> {
     let mut draft = Draft::new(code, severity, role, title)
         .of_run(scene.run.index)
         .because(format!(
-            "cudaHostRegister fails with 712 in {}, first at {}. {why} Each such call copies its \
-             inputs unpinned, which is several times slower.",
+            "cudaHostRegister fails with 712 in {}, first at {}. {why}{for_good} Each such call \
+             copies its inputs unpinned, which is several times slower.",
             many(count as u64, "call"),
             scene.spot(first.line),
         ))

@@ -1,12 +1,14 @@
 //! What single kinds of trouble give: memory, CUDA, host ranges, panics, deaths, bad proofs.
 
+use std::fmt::Write as _;
+
 use tracefmt::event::{Alloc, What};
-use tracefmt::finding::{Code, Confidence, Severity};
+use tracefmt::finding::{Code, Confidence, Finding, Severity};
 use tracefmt::run::{
     Bench, BenchProof, JobOutcome, LineRef, Outcome, RunEnd, TroubleClass as Class,
 };
 
-use super::super::model::Verdict;
+use super::super::model::{Diagnosis, Verdict};
 use super::super::testing::{Daemon, diagnosis};
 use super::{of, only, root};
 
@@ -199,9 +201,12 @@ fn a_stale_registration_needs_a_path_that_leaves_one() {
         let skipped = skip.then(|| daemon.trouble(Class::SkipVram, None, "skip_vram", None));
         let text = "host_register=fallback err=712";
         let first = daemon.trouble(Class::Fallback, Some(712), text, None);
-        daemon.trouble(Class::Fallback, Some(712), text, None);
         daemon.prove(job);
-        let said = diagnosis(&daemon.ends(RunEnd::Complete));
+        daemon.trouble(Class::Fallback, Some(712), text, None);
+        let mut trace = daemon.ends(RunEnd::Complete);
+        // One that nothing is known to have started after.
+        trace.runs[0].calls.clear();
+        let said = diagnosis(&trace);
         assert_eq!((root(&said), said.exit_code()), (None, 0));
         let finding = only(&said, code);
         assert_eq!((finding.severity, finding.count), (Severity::Warning, 2));
@@ -212,6 +217,61 @@ fn a_stale_registration_needs_a_path_that_leaves_one() {
             skipped.is_some_and(|line| u64::from(line.line) == second),
             skip
         );
+    }
+}
+
+/// A run of one worker whose calls pin their memory, or fail to, as `pinned` says.
+fn pinning(pinned: &[bool]) -> Diagnosis {
+    let mut log = "TIMELINE,1,SYNTH_START,j,partition=0\n".to_owned();
+    for (number, pinned) in pinned.iter().enumerate() {
+        let at = format!("worker=0,partition={number}");
+        let how = if *pinned {
+            "prestage_setup=skip_vram"
+        } else {
+            "host_register=fallback err=712"
+        };
+        let ms = 2000 * (number + 1);
+        write!(
+            log,
+            "TIMELINE,{ms},GPU_PICKUP,j,{at}\n\
+             TIMELINE,{ms},GPU_START,j,{at}\n\
+             CUZK_TIMING: split_vectors_ms=90 setup_to_split_ms=90\n\
+             CUZK_TIMING: {how}\n\
+             CUZK_TIMING: prep_msm_ms=1900\n\
+             CUZK_TIMING: gpu_tid=0 ntt_msm_h_ms=700\n\
+             CUZK_TIMING: gpu_tid=0 batch_add_ms=650\n\
+             CUZK_TIMING: gpu_tid=0 tail_msm_ms=80 gpu_total_ms=1430\n\
+             CUZK_TIMING: b_g2_msm_ms=400 num_circuits=1\n\
+             CUZK_TIMING: epilogue_ms=1 pre_destructor_ms=1500\n\
+             TIMELINE,{},GPU_END,j,{at},gpu_ms=1500\n",
+            ms + 1500
+        )
+        .unwrap();
+    }
+    let source = tracefmt::Source::Bytes("run.log".to_owned(), log.into_bytes());
+    diagnosis(&tracefmt::read(&[source]).unwrap().0)
+}
+
+#[test]
+fn a_run_that_gets_over_a_failed_pinning_has_a_warning_and_one_that_does_not_an_error() {
+    let (well, fails) = (true, false);
+    for (calls, severity) in [
+        (&[well, fails, fails, fails][..], Severity::Error),
+        (&[well, fails, fails, well], Severity::Warning),
+        (&[well, fails, well, fails], Severity::Warning),
+        (&[well, well, fails], Severity::Warning),
+        (&[fails, fails], Severity::Error),
+    ] {
+        let said = pinning(calls);
+        let found: Vec<&Finding> = said
+            .findings
+            .iter()
+            .filter(|finding| finding.code.as_str().starts_with("host."))
+            .collect();
+        assert_eq!(found.len(), 1, "{calls:?}");
+        assert_eq!(found[0].severity, severity, "{calls:?}");
+        assert_eq!(found[0].root, severity == Severity::Error, "{calls:?}");
+        assert!(said.verdict < Verdict::Failed, "{calls:?}");
     }
 }
 
