@@ -21,6 +21,7 @@ pub mod plot;
 pub mod report;
 #[cfg(test)]
 mod schema_check;
+pub mod vram;
 pub mod wall;
 
 pub use analysis::{Options, analyze};

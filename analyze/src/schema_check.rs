@@ -151,8 +151,51 @@ mod tests {
     }
 
     #[test]
+    fn replays_fit_theirs() {
+        use replay::explore::{Bounds, explore};
+        use replay::report::{Changed, Request, SCHEMA, replay};
+
+        let sizes = [(1 << 30, 0), (17 << 30, 1), (9 << 30, 2)];
+        for (bytes, way) in sizes {
+            let on_error = if way == 2 {
+                r#","on_error":"ignore""#
+            } else {
+                ""
+            };
+            let text = format!(
+                "{{\"schema\":\"cuzk.ops/1\",\"capacity\":17179869184,\"workers\":2}}\n\
+                 {{\"op\":\"malloc\",\"id\":1,\"bytes\":{bytes},\"worker\":0,\"job\":\"j\",\
+                 \"partition\":0,\"buf\":\"d_a\"{on_error}}}\n\
+                 {{\"op\":\"malloc\",\"id\":2,\"bytes\":9000000000,\"worker\":1,\
+                 \"rc\":0{on_error}}}\n"
+            );
+            let schedule = tracefmt::ops::Schedule::read(text.as_bytes()).unwrap();
+            assert_eq!(schedule.errors, []);
+            let mut report = replay(&schedule, &Request::events("a.jsonl")).unwrap();
+            let driver = replay::vram::H200_580;
+            let bounds = Bounds {
+                states_max: 1 + way,
+                ..Bounds::default()
+            };
+            report.add_explored(explore(&schedule, driver, bounds));
+            let change = "workers=1".parse().unwrap();
+            report
+                .what_if
+                .push(Changed::run(&[change], &schedule, driver));
+            let json = serde_json::to_value(&report).unwrap();
+            assert_eq!(misfits(&load(SCHEMA), &json), Vec::<String>::new());
+        }
+    }
+
+    #[test]
     fn the_schemas_are_where_their_names_say() {
-        for name in ["diagnosis", "analysis", "trace_stat", "comparison"] {
+        for name in [
+            "diagnosis",
+            "analysis",
+            "trace_stat",
+            "comparison",
+            "replay",
+        ] {
             assert!(load(&format!("cuzk.{name}/1"))["properties"]["schema"]["const"].is_string());
         }
     }

@@ -4,7 +4,9 @@
 
 mod sim;
 
-use analyze::plot::{Kind, Memory, Scene, Shape, Style, Theme, memory_scene, png, scene, svg};
+use analyze::plot::{
+    Kind, Memory, Scene, Shape, Style, Theme, memory_scene, png, scene, svg, vram_scene,
+};
 use sim::{ODD_ID, Size};
 
 const WIDTHS: [u32; 3] = [380, 720, 1120];
@@ -187,4 +189,37 @@ fn all_pictures_can_be_written() {
             }
         }
     }
+}
+
+#[test]
+fn memory_of_a_replay_fits_at_all_widths_with_time_and_with_steps() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../replay/testdata/scenarios");
+    for case in [
+        "vram.late_free/d_bc_after_unlock",
+        "vram.swallowed_oom/h_msm_beside_d_bc",
+        "host.over_budget/thirty_proofs_twenty_at_once",
+    ] {
+        let text = std::fs::read(format!("{corpus}/{case}/sick.jsonl")).unwrap();
+        let schedule = tracefmt::ops::Schedule::read(text.as_slice()).unwrap();
+        let times: Vec<f64> = (0..schedule.steps.len())
+            .map(|at| at as f64 * 700.0)
+            .collect();
+        for times in [None, Some(times.as_slice())] {
+            let change = Some("workers=1");
+            let lanes = analyze::vram::lanes(&schedule, times, replay::vram::H200_580, change);
+            assert!(lanes.len() > 1 && lanes.iter().any(|lane| !lane.failures.is_empty()));
+            for width in WIDTHS {
+                let style = Style {
+                    width,
+                    ..Style::default()
+                };
+                let scene = vram_scene(&lanes, style);
+                check(&scene, &format!("{case} {width}"));
+                assert!(scene.summary.contains("fails") || scene.summary.contains("fail"));
+                assert!(!scene.zones.is_empty(), "a word on each failure");
+            }
+        }
+    }
+    let none = vram_scene(&[], Style::default());
+    check(&none, "nothing");
 }

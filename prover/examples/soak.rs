@@ -117,7 +117,10 @@ fn soak(seconds: u64, seed: u64) -> Result<bool, SoakError> {
             if clock.now_us() > seconds * 100_000 {
                 warm = warm.or(Some(resident));
             }
-            let (at, mib) = (Duration::from_micros(clock.now_us()).as_secs(), resident >> 20);
+            let (at, mib) = (
+                Duration::from_micros(clock.now_us()).as_secs(),
+                resident >> 20,
+            );
             writeln!(out, "{at:6} s  {tally:?}  resident {mib} MiB")?;
         }
     }
@@ -129,16 +132,30 @@ fn soak(seconds: u64, seed: u64) -> Result<bool, SoakError> {
     let ended = tally.verified + tally.failed + tally.cancelled;
     let flat = warm.is_none() || grown <= GROWTH_MAX;
     let well = [
-        ("every job ended once", ended == next as u64 && tally.lost == 0),
+        (
+            "every job ended once",
+            ended == next as u64 && tally.lost == 0,
+        ),
         ("every failure has a reason", tally.nameless == 0),
-        ("some were verified and some failed", tally.verified > 0 && tally.failed > 0),
+        (
+            "some were verified and some failed",
+            tally.verified > 0 && tally.failed > 0,
+        ),
         ("no host memory is reserved", status.host_used == 0),
         ("no device memory is held", device.held_bytes() == 0),
         ("no host range is pinned", device.pinned_ranges() == 0),
         ("resident memory is flat", flat),
     ];
-    writeln!(out, "{next} jobs, {} partitions: {tally:?}", next * PARTITIONS)?;
-    writeln!(out, "resident grew by {} MiB after the warm-up", grown >> 20)?;
+    writeln!(
+        out,
+        "{next} jobs, {} partitions: {tally:?}",
+        next * PARTITIONS
+    )?;
+    writeln!(
+        out,
+        "resident grew by {} MiB after the warm-up",
+        grown >> 20
+    )?;
     for (what, holds) in well {
         writeln!(out, "{}  {what}", if holds { "ok" } else { "NOT" })?;
     }

@@ -19,6 +19,7 @@ mod scene;
 mod strip;
 mod svg;
 mod utilisation;
+mod vram;
 mod waterfall;
 
 pub(crate) use axis::duration;
@@ -123,6 +124,17 @@ pub fn memory_scene(cards: &[Memory], span_ms: (f64, f64), style: Style) -> Scen
         scene.title("Device memory in use");
     }
     memory::draw(&mut scene, cards, span_ms);
+    scene
+}
+
+/// The shapes of a plot of device memory by buffer and worker.
+pub fn vram_scene(lanes: &[crate::vram::Lane], style: Style) -> Scene {
+    let width = f64::from(style.width.clamp(Style::WIDTH_MIN, 20_000));
+    let mut scene = Scene::new(width);
+    if style.titled {
+        scene.title("Device memory by buffer and worker");
+    }
+    vram::draw(&mut scene, lanes);
     scene
 }
 

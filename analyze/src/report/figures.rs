@@ -6,7 +6,8 @@ use super::Figure;
 use crate::error::AnalyzeError;
 use crate::lanes::extent;
 use crate::model::Analysis;
-use crate::plot::{Kind, Memory, Scene, Style, Theme, embed_of, memory_scene, scene};
+use crate::plot::{Kind, Memory, Scene, Style, Theme, embed_of, memory_scene, scene, vram_scene};
+use crate::vram::Lane;
 use tracefmt::run::Run;
 
 /// Width of a picture beside the page's margins on a desktop.
@@ -40,6 +41,21 @@ impl Figure {
             smaller: Some([at(MEDIUM)?, at(NARROW)?]),
         })
     }
+}
+
+/// Device memory by buffer and worker of a replayed schedule; `how` says where the schedule
+/// comes from.
+///
+/// # Errors
+/// [`AnalyzeError::Draw`] when the picture cannot be drawn.
+pub fn vram(lanes: &[Lane], how: &str) -> Result<Figure, AnalyzeError> {
+    let caption = format!(
+        "Bytes asked for and not yet given back, stacked by buffer; the share of worker 1 is \
+         paler than that of worker 0. {how} A bar in the colour of failures reaches from what is \
+         in use to what is wanted."
+    );
+    let draw = |style| vram_scene(lanes, style);
+    Figure::drawn("Device memory by buffer and worker", &caption, draw)
 }
 
 /// All kinds of plot, in order of report.

@@ -10,6 +10,8 @@ mod findings;
 mod page;
 mod tables;
 
+pub use figures::vram;
+
 use crate::diagnose::Diagnosis;
 use crate::error::AnalyzeError;
 use crate::model::Analysis;

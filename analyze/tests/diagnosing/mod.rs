@@ -2,6 +2,7 @@
 
 mod examples;
 mod excerpts;
+mod scenarios;
 mod truth;
 
 use std::fs::File;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
 
+use replay::check::shell_word;
 use replay::lifecycle::Given;
 use replay::log::{OfRun, replay_of, schedule_of};
 use replay::shrink::shrink;
@@ -37,7 +38,7 @@ pub(super) fn findings(trace: &Trace, repro_dir: Option<&Path>) -> Result<Vec<Fi
         };
         if run.calls.len() > CALLS_MAX {
             let (index, calls) = (run.index, run.calls.len());
-            let how = format!("cuzk replay --run {index} {path}");
+            let how = format!("cuzk replay --run {index} {}", shell_word(path));
             output::note(&format!(
                 "run {index} has {calls} prove calls, not replayed: {how}"
             ));
@@ -69,6 +70,8 @@ fn of_run(
     }
     if let Some(dir) = repro_dir {
         reproduce(run, of, dir, &mut findings)?;
+    } else if findings.iter().any(|finding| finding.reproduce.is_none()) {
+        output::note("the input is a pipe: --repro-dir DIR writes schedules to replay it again");
     }
     Ok(findings)
 }
@@ -89,7 +92,8 @@ fn reproduce(run: &Run, of: &OfRun, dir: &Path, findings: &mut [Finding]) -> Res
         };
         let file = dir.join(format!("run{}-{code}.jsonl", run.index));
         output::file(&file, &core.write(Vec::new()).map_err(failed)?)?;
-        Ok(Some(format!("cuzk replay {}", file.display())))
+        let file = file.to_string_lossy();
+        Ok(Some(format!("cuzk replay {}", shell_word(&file))))
     };
     let mut written: BTreeMap<Code, Option<String>> = BTreeMap::new();
     for finding in findings

@@ -10,6 +10,8 @@
 mod exits;
 #[cfg(feature = "gate")]
 mod golden;
+#[cfg(feature = "plots")]
+mod guides;
 #[cfg(feature = "logs")]
 mod hostile;
 mod left_out;
@@ -17,6 +19,8 @@ mod left_out;
 mod preflight;
 #[cfg(feature = "logs")]
 mod replay;
+#[cfg(feature = "logs")]
+mod simulated;
 #[cfg(feature = "logs")]
 mod verbs;
 

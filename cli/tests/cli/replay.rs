@@ -113,6 +113,85 @@ fn diagnose_names_the_late_free_with_its_numbers() {
     }
 }
 
+/// What the command of a `reproduce` line finds, run by a shell as it is printed.
+fn as_printed(command: &str) -> Vec<(String, String)> {
+    let program = format!("'{}'", env!("CARGO_BIN_EXE_cuzk"));
+    let line = command.strip_prefix("cuzk ").expect("it calls cuzk");
+    let line = format!("{program} {line} --format json");
+    let shell = std::process::Command::new("sh")
+        .args(["-c", &line])
+        .output();
+    let said = crate::said(shell.expect("a shell"));
+    found(&json(&said))
+        .into_iter()
+        .map(|(kind, _)| kind)
+        .collect()
+}
+
+/// Code and title of every finding, and how to show it again.
+fn found(report: &serde_json::Value) -> Vec<((String, String), Option<String>)> {
+    let text = |one: &serde_json::Value, key: &str| one[key].as_str().map(str::to_owned);
+    let findings = report["findings"].as_array().expect("a list").iter();
+    findings
+        .map(|one| {
+            let kind = (
+                text(one, "code").expect("a code"),
+                text(one, "title").expect("a title"),
+            );
+            (kind, text(one, "reproduce"))
+        })
+        .collect()
+}
+
+#[test]
+fn every_reproduce_line_run_as_printed_shows_its_finding() {
+    let dir = tempfile::tempdir().unwrap();
+    let odd = dir.path().join("it's a log.log");
+    std::fs::copy(example("late-free.log"), &odd).unwrap();
+    let odd = odd.to_str().unwrap();
+    let core = dir.path().join("core.jsonl");
+    let core = core.to_str().unwrap();
+    for args in [
+        &["replay", odd][..],
+        &["replay", odd, "--vram", "20GiB", "--profile", "phase9-v0"],
+        &["replay", odd, "--shrink", "vram.oom", "-o", core],
+        &["replay", odd, "--shrink", "vram.swallowed_oom"],
+        &["diagnose", odd],
+        &["diagnose", odd, "--repro-dir", dir.path().to_str().unwrap()],
+    ] {
+        let args: Vec<&str> = args.iter().copied().chain(["--format", "json"]).collect();
+        let mut lines = std::collections::BTreeMap::new();
+        for (kind, line) in found(&json(&cuzk(&args))) {
+            let Some(line) = line else { continue };
+            let shown = lines
+                .entry(line.clone())
+                .or_insert_with(|| as_printed(&line));
+            let same = |other: &(String, String)| {
+                other == &kind || (args.contains(&"--repro-dir") && other.0 == kind.0)
+            };
+            assert!(
+                shown.iter().any(same),
+                "{args:?}: {line}: {kind:?} in {shown:?}"
+            );
+        }
+        assert!(!lines.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_pipe_has_no_command_but_a_word_on_how_to_get_one() {
+    let log = std::fs::read(example("late-free.log")).unwrap();
+    for (verb, way) in [("replay", "-o FILE"), ("diagnose", "--repro-dir DIR")] {
+        let said = crate::cuzk_with(&[verb, "-", "--format", "json"], &log);
+        assert!(!said.out.contains("cuzk replay -"), "{verb}");
+        assert!(
+            found(&json(&said)).iter().all(|(_, line)| line.is_none()),
+            "{verb}"
+        );
+        assert!(said.err.contains(way), "{verb}: {}", said.err);
+    }
+}
+
 #[test]
 fn the_reproduce_line_shows_the_same_finding() {
     let dir = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ mod text;
 mod unowned;
 
 pub use oom::Failure;
-pub use scene::{Scene, Source};
+pub use scene::{Scene, Source, shell_word};
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,7 @@
-//! `vram.oom` and `vram.swallowed_oom`: an allocation failed.
+//! `vram.oom`, `vram.swallowed_oom` and `host.over_budget`: an allocation failed.
+//!
+//! A card of the schedule that says `"memory":"host"` stands for the budget of host memory; the
+//! rules are those of a card.
 //!
 //! The cause is found by trial: the first change of the schedule under which this very request
 //! succeeds names it. So the cause is what would have to change, and `what_if` holds a change
@@ -75,11 +78,13 @@ fn draft(scene: &Scene<'_>, failure: &Failure) -> Option<Drafted> {
     } = *failure;
     let step = scene.schedule.steps.get(at)?;
     let swallowed = step.on_error == OnError::Ignore;
-    let code = if swallowed {
-        Code::VramSwallowedOom
-    } else {
-        Code::VramOom
+    let of_host = scene.is_host(step);
+    let code = match (of_host, swallowed) {
+        (true, _) => Code::HostOverBudget,
+        (false, true) => Code::VramSwallowedOom,
+        (false, false) => Code::VramOom,
     };
+    let memory = if of_host { "host memory" } else { "memory" };
     let bytes = requested(step);
     let name = Scene::subject(step);
     let live: Vec<Buffer> = scene
@@ -101,7 +106,7 @@ fn draft(scene: &Scene<'_>, failure: &Failure) -> Option<Drafted> {
     let used = capacity.saturating_sub(free);
     let what = if swallowed { "fails unseen" } else { "fails" };
     let title = format!(
-        "out of memory: {name} ({}) {what}: {}",
+        "out of {memory}: {name} ({}) {what}: {}",
         mib(bytes),
         why(cause)
     );

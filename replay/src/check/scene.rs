@@ -99,6 +99,14 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Whether the memory that a step is about is the host's: its card says so.
+    pub fn is_host(&self, step: &Step) -> bool {
+        let gpus = &self.schedule.header.gpus;
+        let card = gpus.get(crate::run::record::gpu_of(step));
+        let memory = card.and_then(|card| card.extra.get("memory"));
+        memory.and_then(|memory| memory.as_str()) == Some("host")
+    }
+
     /// Whether a buffer belongs to a partition; what belongs to none is kept on purpose.
     pub fn is_of_a_partition(&self, buffer: &Buffer) -> bool {
         let made = self.schedule.steps.get(buffer.at);
@@ -163,7 +171,7 @@ impl<'a> Scene<'a> {
             finding.gpu = Some(step.gpu.unwrap_or(0));
         }
         finding.evidence = self.evidence(at);
-        finding.reproduce = Some(format!("cuzk replay {}", shell_word(self.path)));
+        finding.reproduce = reproduce(self.path);
         Drafted {
             at,
             finding,
@@ -172,8 +180,17 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// The command that replays an input; none for a pipe, which is gone once it was read.
+pub(crate) fn reproduce(path: &str) -> Option<String> {
+    let pipe = path == "-" || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
+    (!pipe).then(|| format!("cuzk replay {}", shell_word(path)))
+}
+
 /// A path as a shell takes it.
-fn shell_word(path: &str) -> String {
+pub fn shell_word(path: &str) -> String {
+    if path.starts_with('-') {
+        return shell_word(&format!("./{path}"));
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !path.is_empty() && path.chars().all(plain) {
         return path.to_owned();
@@ -193,8 +210,11 @@ mod tests {
             ("it's", r"'it'\''s'"),
             ("", "''"),
             ("$HOME", "'$HOME'"),
+            ("-x", "./-x"),
         ] {
             assert_eq!(shell_word(path), word);
         }
+        assert_eq!(reproduce("-"), None, "a pipe is read once");
+        assert_eq!(reproduce("a b").as_deref(), Some("cuzk replay 'a b'"));
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use tracefmt::finding::{Code, OomCause, Severity};
-use tracefmt::ops::{Op, Schedule, Step, Truth};
+use tracefmt::ops::{OnError, Op, Schedule, Step, Truth};
 
 use crate::check::{self, Scene, Source};
 use crate::vram::Profile;
@@ -47,6 +47,7 @@ pub fn shrink(schedule: &Schedule, code: Code, profile: Profile) -> Option<Sched
     search.drop_groups(&mut steps, |step| step.op.id());
     search.drop_runs(&mut steps);
     search.drop_names(&mut steps);
+    search.drop_fallbacks(&mut steps);
     search.schedule.steps = steps;
     Some(search.schedule)
 }
@@ -123,6 +124,26 @@ impl Search {
             if !dropped {
                 length = length.div_ceil(2);
             }
+        }
+    }
+
+    /// A step whose label is gone stops its worker instead of looking for it for ever.
+    fn drop_fallbacks(&mut self, steps: &mut [Step]) {
+        let labels: Vec<String> = steps
+            .iter()
+            .filter_map(|step| match &step.op {
+                Op::Label { name } => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        let mut candidate = steps.to_vec();
+        for step in &mut candidate {
+            if matches!(&step.on_error, OnError::Fallback(label) if !labels.contains(label)) {
+                step.on_error = OnError::Abort;
+            }
+        }
+        if self.shows(&candidate) {
+            steps.clone_from_slice(&candidate);
         }
     }
 

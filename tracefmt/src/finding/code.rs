@@ -69,6 +69,8 @@ codes! {
     HostStaleRegistration => "host.stale_registration",
     #[doc = "The kernel killed a process because the host ran out of memory."]
     HostOomKilled => "host.oom_killed",
+    #[doc = "More host memory is asked for than its budget holds."]
+    HostOverBudget => "host.over_budget",
     #[doc = "Two workers hold one device at once."]
     LockTwoHolders => "lock.two_holders",
     #[doc = "Locks taken in an order that can deadlock."]

@@ -1,6 +1,7 @@
 //! `cuzk replay`: re-execute a run or a schedule against simulated device memory.
 
 mod source;
+mod svg;
 mod text;
 
 use std::fs::File;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use replay::change::Change;
-use replay::check::Source;
+use replay::check::{Source, shell_word};
 use replay::explore::{Bounds, explore};
 use replay::report::{Changed, Report, Request, Verdict};
 use replay::vram::Profile;
@@ -78,6 +79,10 @@ pub struct Replay {
     /// Write the schedule (shrunk, if asked) as cuzk.ops/1
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Draw device memory by buffer and worker over time, beside it under the first --what-if, or
+    /// under the change that the findings name
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Look for the smallest card on which no allocation fails
     #[arg(long)]
     min_vram: bool,
@@ -101,7 +106,7 @@ pub fn run(verb: &Replay) -> Result<Exit, CliError> {
     if let Some(code) = &verb.shrink {
         of.schedule = shrunk(code, &of.schedule, driver)?;
         // The core stands for itself: what it shows, it shows for certain.
-        (of.source, of.profile) = (Source::Events, None);
+        (of.source, of.profile, of.times_ms) = (Source::Events, None, None);
     }
     if let Some(path) = &verb.output {
         write(path, &of.schedule)?;
@@ -115,6 +120,10 @@ pub fn run(verb: &Replay) -> Result<Exit, CliError> {
         report.add_explored(explore(&of.schedule, driver, bounds));
     }
     report.what_if = what_ifs(verb, &of.schedule, driver)?;
+    reproduce(verb, &mut report);
+    if let Some(path) = &verb.svg {
+        svg::write(path, &of, &report, driver)?;
+    }
     match verb.format {
         Format::Text => output::text(&text::render(&of, &report))?,
         Format::Json => output::json(&report)?,
@@ -123,6 +132,45 @@ pub fn run(verb: &Replay) -> Result<Exit, CliError> {
         Verdict::Fails => Exit::Findings,
         Verdict::Passes | Verdict::FailsUnseen => Exit::Clean,
     })
+}
+
+/// A finding made under options shows again under the same ones; that of a core that was written
+/// shows in the core.
+fn reproduce(verb: &Replay, report: &mut Report) {
+    let mut options = String::new();
+    let run = (verb.run > 0).then(|| verb.run.to_string());
+    for (name, value) in [
+        ("run", &run),
+        ("vram", &verb.vram),
+        ("baseline", &verb.baseline),
+        ("profile", &verb.profile),
+        ("driver", &verb.driver),
+        ("shrink", &verb.shrink),
+    ] {
+        if let Some(value) = value {
+            output::put(
+                &mut options,
+                format_args!(" --{name} {}", shell_word(value)),
+            );
+        }
+    }
+    let written = verb.output.as_ref().map(|path| path.to_string_lossy());
+    for finding in &mut report.findings {
+        match (&written, &mut finding.reproduce) {
+            (Some(path), reproduce) => {
+                *reproduce = Some(format!("cuzk replay {}", shell_word(path)));
+            }
+            (None, Some(command)) => command.push_str(&options),
+            (None, None) => {}
+        }
+    }
+    if report
+        .findings
+        .iter()
+        .any(|finding| finding.reproduce.is_none())
+    {
+        output::note("the input is a pipe: write its schedule with -o FILE to replay it again");
+    }
 }
 
 /// Nobody recorded what another card or driver answers.

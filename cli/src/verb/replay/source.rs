@@ -20,6 +20,9 @@ pub(super) struct Of {
     pub(super) source: Source,
     pub(super) profile: Option<&'static str>,
     pub(super) assumed: Vec<String>,
+    /// When each step happens, milliseconds; none for a schedule without a log.
+    #[cfg_attr(not(feature = "plots"), expect(dead_code, reason = "only drawn"))]
+    pub(super) times_ms: Option<Vec<f64>>,
 }
 
 /// Bytes in which the schema name of a schedule must stand.
@@ -62,6 +65,7 @@ fn of_ops(mut schedule: Schedule, given: &Given) -> Of {
         source: Source::Events,
         profile: None,
         assumed: Vec::new(),
+        times_ms: None,
     }
 }
 
@@ -84,6 +88,7 @@ fn of_log(verb: &Replay, input: &inputs::Source, given: &Given) -> Result<Of, Cl
         )));
     };
     Ok(Of {
+        times_ms: Some(analyze::vram::times(run, &of.refs)),
         schedule: of.schedule,
         source: of.source,
         profile: of.profile,

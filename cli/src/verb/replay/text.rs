@@ -2,7 +2,7 @@
 
 use replay::explore::Bound;
 use replay::report::{Changed, Explored, Outcome, Report, Verdict};
-use tracefmt::finding::{Finding, Severity};
+use tracefmt::finding::{Code, Finding, Severity};
 
 use super::source::Of;
 use crate::output::put;
@@ -44,9 +44,7 @@ pub(super) fn render(of: &Of, report: &Report) -> String {
             ),
         );
     }
-    for finding in &report.findings {
-        text.push_str(&one(finding));
-    }
+    text.push_str(&listed(&report.findings));
     text.push_str(&changed(&report.what_if));
     let orders = |explored: &Explored| orders(report, explored);
     text.push_str(&report.explored.as_ref().map(orders).unwrap_or_default());
@@ -108,6 +106,37 @@ fn smallest(report: &Report) -> String {
             &mut text,
             format_args!("             bound by step {}: {live}\n", binding.step),
         );
+    }
+    text
+}
+
+/// The findings; of those that differ in worker and partition only, the first or the root, and
+/// how many more there are.
+fn listed(findings: &[Finding]) -> String {
+    let mut kinds: Vec<((Code, Severity, String), &Finding, usize)> = Vec::new();
+    for finding in findings {
+        let words: String = finding
+            .title
+            .chars()
+            .filter(|c| !c.is_ascii_digit())
+            .collect();
+        let kind = (finding.code, finding.severity, words);
+        match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+            Some((_, first, more)) => {
+                *more += 1;
+                if finding.root {
+                    *first = finding;
+                }
+            }
+            None => kinds.push((kind, finding, 0)),
+        }
+    }
+    let mut text = String::new();
+    for (_, finding, more) in kinds {
+        text.push_str(&one(finding));
+        if more > 0 {
+            put(&mut text, format_args!("  and {more} more like it\n"));
+        }
     }
     text
 }
