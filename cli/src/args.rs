@@ -51,6 +51,12 @@ pub enum Verb {
     #[command(subcommand)]
     Golden(verb::golden::Golden),
     #[cfg(feature = "prove")]
+    Setup(verb::setup::Setup),
+    #[cfg(feature = "prove")]
+    Prove(verb::prove::Prove),
+    #[cfg(feature = "prove")]
+    Verify(verb::verify::Verify),
+    #[cfg(feature = "prove")]
     Preflight(verb::preflight::Preflight),
     Completions(verb::completions::Completions),
     Man(verb::man::Man),

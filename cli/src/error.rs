@@ -64,3 +64,11 @@ impl CliError {
         matches!(self, Self::Output { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
 }
+
+/// The prover's own words about what it was given.
+#[cfg(feature = "prove")]
+impl From<prover::ProverError> for CliError {
+    fn from(error: prover::ProverError) -> Self {
+        Self::Read(error.to_string())
+    }
+}

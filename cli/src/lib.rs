@@ -39,6 +39,12 @@ pub fn run(args: &Args) -> Result<Exit, CliError> {
         #[cfg(feature = "gate")]
         Verb::Golden(verb) => verb::golden::run(verb),
         #[cfg(feature = "prove")]
+        Verb::Setup(verb) => verb::setup::run(verb),
+        #[cfg(feature = "prove")]
+        Verb::Prove(verb) => verb::prove::run(verb),
+        #[cfg(feature = "prove")]
+        Verb::Verify(verb) => verb::verify::run(verb),
+        #[cfg(feature = "prove")]
         Verb::Preflight(verb) => verb::preflight::run(verb),
         Verb::Completions(verb) => verb::completions::run(verb),
         Verb::Man(verb) => verb::man::run(verb),

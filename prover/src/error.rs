@@ -170,6 +170,20 @@ pub enum ProverError {
         /// Which, from 0.
         index: usize,
     },
+    /// What should be public inputs and is not.
+    #[error("expected public inputs (cuzk.inputs/1, as prove writes them), found {found}")]
+    InputsFile {
+        /// What was there instead.
+        found: String,
+    },
+    /// A job that did not end with verified proofs.
+    #[error("expected {partitions} verified proofs, found that {found}")]
+    Job {
+        /// Partitions of the job.
+        partitions: usize,
+        /// How it ended.
+        found: String,
+    },
     /// A circuit that this build does not have.
     #[error("expected a circuit out of {}, found {found:?}", known.join(", "))]
     UnknownCircuit {

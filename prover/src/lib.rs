@@ -9,10 +9,12 @@ pub mod clock;
 pub mod device;
 pub mod engine;
 pub mod groth16;
+pub mod inputs;
 pub mod msm;
 pub mod ntt;
 pub mod plan;
 pub mod preflight;
+pub mod proving;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod srs;

@@ -12,13 +12,21 @@ pub mod golden;
 pub mod man;
 #[cfg(feature = "prove")]
 pub mod preflight;
+#[cfg(feature = "prove")]
+pub mod prove;
 #[cfg(feature = "logs")]
 pub mod replay;
 #[cfg(feature = "logs")]
 mod replayed;
 #[cfg(feature = "logs")]
 mod report;
+#[cfg(feature = "prove")]
+pub mod setup;
+#[cfg(feature = "prove")]
+mod size;
 #[cfg(feature = "logs")]
 pub mod trace;
+#[cfg(feature = "prove")]
+pub mod verify;
 #[cfg(feature = "logs")]
 mod words;

@@ -17,6 +17,8 @@ mod hostile;
 mod left_out;
 #[cfg(feature = "prove")]
 mod preflight;
+#[cfg(feature = "prove")]
+mod prover;
 #[cfg(feature = "logs")]
 mod replay;
 #[cfg(feature = "logs")]

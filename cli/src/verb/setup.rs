@@ -1,0 +1,162 @@
+//! `cuzk setup`: parameters for a circuit of the registry, from a seed, insecure.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use prover::circuits::{self, Family};
+use prover::clock::{Clock as _, SystemClock};
+use prover::proving;
+use prover::srs::{Ceremony, Manifest, WARNING};
+use serde::Serialize;
+
+use super::size::Size;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::{self, Format, note};
+
+/// Make parameters for a test circuit from a seed; they are INSECURE.
+///
+/// The file is a `.params` file as bellperson and Filecoin read them. Who knows the seed can prove
+/// anything with it, so such parameters are for tests and benchmarks only; a file NAME.json beside
+/// it says so, and names circuit, size and seed. NAME.vk is what a verifier needs.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk setup --circuit mimc --size 2^16
+  cuzk setup --circuit porep-shaped --size 2^18 --seed 7 -o porep.insecure.params
+  cuzk setup --list")]
+pub struct Setup {
+    /// Name of the circuit
+    #[arg(long, value_name = "NAME", required_unless_present = "list")]
+    circuit: Option<String>,
+    /// Rows of its domain, a power of two: 2^16 or 65536
+    #[arg(long, value_name = "N", required_unless_present = "list")]
+    size: Option<Size>,
+    /// Seed of the secrets
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Where to write them; without, CIRCUIT-LOG2.insecure.params here
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// List the circuits
+    #[arg(long, conflicts_with_all = ["circuit", "size", "output"])]
+    list: bool,
+    /// Text or JSON
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What was made, `cuzk.setup/1`.
+#[derive(Debug, Serialize)]
+struct Made {
+    schema: &'static str,
+    params: PathBuf,
+    vk: PathBuf,
+    ms: f64,
+    manifest: Manifest,
+}
+
+/// Makes parameters, or lists the circuits.
+///
+/// # Errors
+/// An unknown circuit or size, or a file that cannot be written.
+pub fn run(verb: &Setup) -> Result<Exit, CliError> {
+    let (Some(circuit), Some(size)) = (&verb.circuit, verb.size) else {
+        return list(verb.format);
+    };
+    let family = circuits::by_name(circuit, size.log2())?;
+    let path = verb
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{circuit}-{}.insecure.params", size.log2())));
+    note(WARNING);
+    let clock = SystemClock::new();
+    let manifest = make(&family, verb.seed, &path)?;
+    let ms = clock.now_us() as f64 / 1000.0;
+    let made = Made {
+        schema: "cuzk.setup/1",
+        vk: path.with_extension("vk"),
+        params: path,
+        ms,
+        manifest,
+    };
+    match verb.format {
+        Format::Json => output::json(&made)?,
+        Format::Text => output::text(&as_text(&made))?,
+    }
+    Ok(Exit::Clean)
+}
+
+/// Makes and writes parameters, verifying key and manifest.
+fn make(family: &Family, seed: u64, path: &Path) -> Result<Manifest, prover::ProverError> {
+    note("synthesising the circuit");
+    let shape = proving::shape(family)?;
+    let progress = &mut |section: &'static str| note(&format!("making {section}"));
+    let srs = Ceremony::insecure(seed).parameters(&shape, progress)?;
+    note(&format!("writing {}", path.display()));
+    srs.save(path)?;
+    srs.vk.save(&path.with_extension("vk"))?;
+    let circuit = (family.name(), family.log2());
+    let manifest = Manifest::of(path, srs.counts(), circuit, seed)?;
+    manifest.save(path)?;
+    Ok(manifest)
+}
+
+fn as_text(made: &Made) -> String {
+    let Manifest {
+        circuit,
+        log2,
+        seed,
+        points,
+        bytes,
+        ..
+    } = &made.manifest;
+    format!(
+        "{}  INSECURE parameters of {circuit} 2^{log2}, seed {seed}\n\
+         {bytes} bytes: ic {}, h {}, l {}, a {}, b {} points; {:.2} s\n\
+         {}  its verifying key\n",
+        made.params.display(),
+        points.ic,
+        points.h,
+        points.l,
+        points.a,
+        points.b,
+        made.ms / 1000.0,
+        made.vk.display(),
+    )
+}
+
+fn list(format: Format) -> Result<Exit, CliError> {
+    #[derive(Serialize)]
+    struct Circuit {
+        name: &'static str,
+        about: &'static str,
+        log2_min: u32,
+        log2_max: u32,
+    }
+    let all: Vec<Circuit> = circuits::ALL
+        .iter()
+        .map(|entry| Circuit {
+            name: entry.name,
+            about: entry.about,
+            log2_min: entry.log2.0,
+            log2_max: entry.log2.1,
+        })
+        .collect();
+    match format {
+        Format::Json => output::json(&all)?,
+        Format::Text => {
+            let lines = all.iter().map(|circuit| {
+                let Circuit {
+                    name,
+                    about,
+                    log2_min,
+                    log2_max,
+                } = circuit;
+                format!("{name:<14} 2^{log2_min} to 2^{log2_max}  {about}\n")
+            });
+            output::text(&lines.collect::<String>())?;
+        }
+    }
+    Ok(Exit::Clean)
+}
