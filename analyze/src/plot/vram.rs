@@ -24,9 +24,6 @@ const KINDS: [Role; 7] = [
     Role::Drain,
 ];
 
-/// Most failures that are labelled in a panel; all are marked.
-const LABELS_MAX: usize = 1;
-
 /// Draws the lanes.
 pub(super) fn draw(scene: &mut Scene, lanes: &[Lane]) {
     if lanes.is_empty() {
@@ -140,17 +137,36 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, lane: &Lane, most: f64) {
         Role::Ink,
         2,
     );
-    for (number, failure) in in_order(lane).into_iter().enumerate() {
-        fails(scene, axis, failure, (&y, number < LABELS_MAX));
+    for failure in &lane.failures {
+        fails(scene, axis, failure, &y);
+    }
+    // Above the marks, since others may stand where its words do.
+    if let Some(failure) = most_telling(lane) {
+        let at = (axis.x(failure.at), y(wanted(failure)));
+        label(scene, axis, at, &words(failure));
     }
     scene.height = bottom + 14.0;
 }
 
-/// Those that were seen first, then in order of time.
-fn in_order(lane: &Lane) -> Vec<&Failure> {
-    let mut failures: Vec<&Failure> = lane.failures.iter().collect();
-    failures.sort_by_key(|failure| !failure.seen);
-    failures
+/// The failure that gets words: the first that was seen, else the first.
+fn most_telling(lane: &Lane) -> Option<&Failure> {
+    let seen = lane.failures.iter().find(|failure| failure.seen);
+    seen.or(lane.failures.first())
+}
+
+/// Bytes that would be in use had the request been granted.
+fn wanted(failure: &Failure) -> f64 {
+    failure.used.saturating_add(failure.bytes) as f64
+}
+
+fn words(failure: &Failure) -> String {
+    format!(
+        "{}: {} asked for, {} wanted in all{}",
+        failure.name,
+        size(failure.bytes),
+        size(failure.used.saturating_add(failure.bytes)),
+        if failure.seen { "" } else { ", unseen" }
+    )
 }
 
 fn heading(scene: &mut Scene, axis: &TimeAxis, lane: &Lane) {
@@ -230,38 +246,33 @@ fn used(scene: &mut Scene, axis: &TimeAxis, lane: &Lane, y: &impl Fn(f64) -> f64
 }
 
 /// A failing request: from what is in use up to what is wanted.
-fn fails(
-    scene: &mut Scene,
-    axis: &TimeAxis,
-    failure: &Failure,
-    (y, labelled): (&impl Fn(f64) -> f64, bool),
-) {
+fn fails(scene: &mut Scene, axis: &TimeAxis, failure: &Failure, y: &impl Fn(f64) -> f64) {
     let x = axis.x(failure.at);
-    let wanted = failure.used.saturating_add(failure.bytes) as f64;
-    let (top, bottom) = (y(wanted), y(failure.used as f64));
+    let (top, bottom) = (y(wanted(failure)), y(failure.used as f64));
     let strong = if failure.seen { 1.0 } else { 0.55 };
     scene.rect([x - 1.0, top, x + 1.0, bottom], Role::Bad, strong);
     scene.dot((x, top), 3.0, Role::Bad, strong);
-    let words = format!(
-        "{}: {} asked for, {} wanted in all{}",
-        failure.name,
-        size(failure.bytes),
-        size(failure.used.saturating_add(failure.bytes)),
-        if failure.seen { "" } else { ", unseen" }
-    );
-    scene.zone([x - 3.0, top - 3.0, x + 3.0, bottom], words.clone());
-    if !labelled {
-        return;
-    }
+    scene.zone([x - 3.0, top - 3.0, x + 3.0, bottom], words(failure));
+}
+
+/// Words beside a mark, on whichever side there is more room, on a ground of their own.
+fn label(scene: &mut Scene, axis: &TimeAxis, (x, y): (f64, f64), words: &str) {
     let ink = Ink::on(Role::Bad);
-    let (left, right) = (x - axis.left - 8.0, axis.right - x - 8.0);
-    let words = font::fit(&words, ink.size, ink.bold, left.max(right));
-    let (at, anchor) = if right >= left {
-        (x + 7.0, Anchor::Start)
+    let (left, right) = (x - axis.left - 10.0, axis.right - x - 10.0);
+    let words = font::fit(words, ink.size, ink.bold, left.max(right));
+    let width = font::width(&words, ink.size, ink.bold);
+    let (from, anchor, at) = if right >= left {
+        (x + 6.0, Anchor::Start, x + 8.0)
     } else {
-        (x - 7.0, Anchor::End)
+        (x - 10.0 - width, Anchor::End, x - 8.0)
     };
-    scene.text((at, top), anchor, &words, ink);
+    let half = ink.size / 2.0 + 2.0;
+    scene.rect(
+        [from, y - half, from + width + 4.0, y + half],
+        Role::Track,
+        1.0,
+    );
+    scene.text((at, y), anchor, &words, ink);
 }
 
 /// Labels of an axis that counts steps.

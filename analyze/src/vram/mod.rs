@@ -233,32 +233,43 @@ fn failure(step: &Step, at: f64, used: u64) -> Failure {
     }
 }
 
-fn name_of<'a>(schedule: &'a Schedule, buffer: &Buffer) -> &'a str {
-    let made = schedule.steps.get(buffer.at);
+fn name_of(made: Option<&Step>) -> &str {
     made.and_then(|step| step.buf.as_deref())
         .unwrap_or("unnamed")
 }
 
-/// Kinds, bands and levels of the buffers of a card.
-fn fill(lane: &mut Lane, schedule: &Schedule, buffers: &[&Buffer], clock: &[f64]) {
-    let name = |buffer: &Buffer| name_of(schedule, buffer);
+/// The names of the buffers that a schedule asks for, the largest first; the same for every card
+/// and every changed rule, so that a colour means one thing.
+fn kinds(schedule: &Schedule) -> Vec<&str> {
     let mut largest: BTreeMap<&str, u64> = BTreeMap::new();
-    for buffer in buffers {
-        let known = largest.entry(name(buffer)).or_default();
-        *known = buffer.bytes.max(*known);
+    for step in &schedule.steps {
+        if let Op::Malloc { bytes, .. } | Op::MallocAsync { bytes, .. } = step.op {
+            let known = largest.entry(name_of(Some(step))).or_default();
+            *known = bytes.max(*known);
+        }
     }
     let mut kinds: Vec<(&str, u64)> = largest.into_iter().collect();
     kinds.sort_by_key(|(name, bytes)| (Reverse(*bytes), *name));
-    lane.kinds = kinds.iter().map(|(name, _)| (*name).to_owned()).collect();
-    if lane.kinds.len() > KINDS_MAX {
-        lane.kinds.truncate(KINDS_MAX);
-        lane.kinds.push("others".to_owned());
-    }
-    let last = lane.kinds.len().saturating_sub(1);
+    kinds.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Kinds, bands and levels of the buffers of a card.
+fn fill(lane: &mut Lane, schedule: &Schedule, buffers: &[&Buffer], clock: &[f64]) {
+    let kinds = kinds(schedule);
+    let last = kinds.len().saturating_sub(1).min(KINDS_MAX);
     let kind = |buffer: &Buffer| {
-        let found = kinds.iter().position(|(known, _)| *known == name(buffer));
+        let name = name_of(schedule.steps.get(buffer.at));
+        let found = kinds.iter().position(|known| *known == name);
         found.unwrap_or(last).min(last)
     };
+    lane.kinds = kinds
+        .iter()
+        .take(KINDS_MAX)
+        .map(|&kind| kind.to_owned())
+        .collect();
+    if kinds.len() > KINDS_MAX {
+        lane.kinds.push("others".to_owned());
+    }
     let mut bands: Vec<(u32, usize)> = buffers.iter().map(|b| (b.worker, kind(b))).collect();
     bands.sort_unstable();
     bands.dedup();
