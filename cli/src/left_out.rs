@@ -15,7 +15,11 @@ const VERBS: &[Verb] = &[
     ("compare", "logs", cfg!(feature = "logs")),
     ("trace", "logs", cfg!(feature = "logs")),
     ("golden", "gate", cfg!(feature = "gate")),
+    ("setup", "prove", cfg!(feature = "prove")),
+    ("prove", "prove", cfg!(feature = "prove")),
+    ("verify", "prove", cfg!(feature = "prove")),
     ("preflight", "prove", cfg!(feature = "prove")),
+    ("serve", "serve", cfg!(feature = "serve")),
 ];
 
 /// What to say of arguments that were refused because this build lacks their verb; `None` for any

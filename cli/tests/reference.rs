@@ -1,6 +1,11 @@
 //! docs/reference is what the program with its default features says of itself.
 
-#![cfg(all(feature = "logs", feature = "gate", feature = "plots"))]
+#![cfg(all(
+    feature = "plots",
+    feature = "gate",
+    feature = "prove",
+    not(feature = "serve")
+))]
 #![expect(clippy::expect_used, reason = "a helper of tests")]
 
 use std::fs;

@@ -20,6 +20,8 @@ pub mod replay;
 mod replayed;
 #[cfg(feature = "logs")]
 mod report;
+#[cfg(feature = "serve")]
+pub mod serve;
 #[cfg(feature = "prove")]
 pub mod setup;
 #[cfg(feature = "prove")]

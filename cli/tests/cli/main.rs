@@ -21,6 +21,8 @@ mod preflight;
 mod prover;
 #[cfg(feature = "logs")]
 mod replay;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(feature = "logs")]
 mod simulated;
 #[cfg(feature = "logs")]
@@ -31,6 +33,10 @@ use std::io::Write;
 #[cfg(feature = "logs")]
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+/// Held while a daemon runs, and while one would be found and disturb.
+#[cfg(feature = "prove")]
+static DAEMONS: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 /// What one call gave.
 struct Said {

@@ -4,11 +4,12 @@
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::Path;
+use std::sync::PoisonError;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use crate::cuzk;
+use crate::{DAEMONS, cuzk};
 
 fn free_port() -> (TcpListener, String) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
@@ -29,6 +30,7 @@ fn state(out: &str, check: &str) -> String {
 
 #[test]
 fn a_free_port_is_ready_once_it_was_free_for_long_enough() {
+    let _alone = DAEMONS.lock().unwrap_or_else(PoisonError::into_inner);
     let (listener, port) = free_port();
     drop(listener);
     let said = cuzk(&[
@@ -48,6 +50,7 @@ fn a_free_port_is_ready_once_it_was_free_for_long_enough() {
 
 #[test]
 fn a_taken_port_is_waited_for_and_then_said() {
+    let _alone = DAEMONS.lock().unwrap_or_else(PoisonError::into_inner);
     let (_listener, port) = free_port();
     let said = cuzk(&["preflight", "--port", &port, "--timeout", "1"]);
     assert_eq!(said.code, 1, "{}{}", said.out, said.err);
@@ -71,6 +74,7 @@ fn touch(path: &Path, seconds_ago: u64) {
 
 #[test]
 fn an_old_binary_is_refused_at_once() {
+    let _alone = DAEMONS.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().expect("a folder");
     let (binary, source) = (folder.path().join("cuzk"), folder.path().join("lib.rs"));
     let (listener, port) = free_port();
@@ -113,6 +117,7 @@ fn an_old_binary_is_refused_at_once() {
 
 #[test]
 fn the_schema_knows_every_check_and_state_that_is_printed() {
+    let _alone = DAEMONS.lock().unwrap_or_else(PoisonError::into_inner);
     let schema =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas/cuzk.preflight-1.json");
     let schema = fs::read_to_string(schema).expect("there");

@@ -1,0 +1,220 @@
+//! `cuzk serve`: the daemon.
+
+use std::fs::File;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use prover::circuits;
+use prover::clock::{Clock, SystemClock};
+use prover::device::groth16::Groth16;
+use prover::device::{CpuDevice, Device};
+use prover::engine::{Config, Engine, Injection, Limits};
+use prover::serve::{Certificate, Daemon, Place, Rehearsal, Settings, run as serve};
+use prover::trace::Tracer;
+use tracefmt::event::TraceStart;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output;
+use crate::verb::size::Size;
+
+/// Run the proving daemon: gRPC, metrics and a live page at one address.
+///
+/// The interface is that of `cuzk.v1.ProvingEngine`; `/` shows the pipeline, `/status` the same as
+/// JSON, `/metrics` is for Prometheus. SIGTERM and SIGINT refuse new jobs, finish the open ones
+/// within --finish, and answer what is left as cancelled; a second signal does not wait.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cuzk serve --rehearse mimc --size 2^12 --partitions 10
+  cuzk serve --unix /run/cuzk.sock --rehearse porep-shaped --size 2^16 --trace daemon.log
+  grpcurl -plaintext 127.0.0.1:9820 cuzk.v1.ProvingEngine/GetStatus
+
+Exits with 0 when all jobs had ended, with 1 when some were cancelled by the end.")]
+pub struct Serve {
+    /// Address to listen on; everyone who reaches it can submit jobs
+    #[arg(long, default_value = "127.0.0.1")]
+    bind: IpAddr,
+    /// Port to listen on; 0 takes any
+    #[arg(long, default_value_t = 9820)]
+    port: u16,
+    /// Listen on a unix socket instead
+    #[arg(long, value_name = "SOCKET")]
+    unix: Option<PathBuf>,
+    /// Answer for PoRep with this test circuit (`cuzk setup --list` names them)
+    #[arg(long, value_name = "CIRCUIT")]
+    rehearse: String,
+    /// Rows of its domain, a power of two: 2^16 or 65536
+    #[arg(long, value_name = "N", default_value = "2^12")]
+    size: Size,
+    /// Partitions of a job in rehearsal
+    #[arg(long, default_value_t = 10)]
+    partitions: usize,
+    /// Parameters in rehearsal; without them they are made, insecurely
+    #[arg(long, value_name = "FILE")]
+    params: Option<PathBuf>,
+    /// Workers on the device
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    gpu_workers: u32,
+    /// Synthesis workers
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    partition_workers: u32,
+    /// Memory that the processor accounts for as a card
+    #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = bytes)]
+    vram: u64,
+    /// Host memory that partitions in flight may hold
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = bytes)]
+    memory: u64,
+    /// Partitions that may wait; a job beyond is refused
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    queue: usize,
+    /// Largest message
+    #[arg(long, value_name = "SIZE", default_value = "128MiB", value_parser = bytes)]
+    message: u64,
+    /// Seconds for open jobs once the end was asked for
+    #[arg(long, value_name = "S", default_value_t = 600)]
+    finish: u64,
+    /// Certificate chain (PEM) for TLS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key (PEM) for TLS
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Write the trace of the run to this file
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+}
+
+/// Bytes of a size such as 16GiB.
+fn bytes(text: &str) -> Result<u64, String> {
+    replay::change::bytes(text)
+        .ok_or_else(|| format!("expected a size such as 16GiB or 512MiB, found {text:?}"))
+}
+
+/// Serves until a signal ends it.
+///
+/// # Errors
+///
+/// A circuit that does not exist, an address that cannot be bound, a certificate or a trace file
+/// that cannot be used.
+pub fn run(verb: &Serve) -> Result<Exit, CliError> {
+    let usage = |error: &dyn ToString| CliError::Usage(error.to_string());
+    let family = circuits::by_name(&verb.rehearse, verb.size.log2());
+    let family = family.map_err(|error| usage(&error))?;
+    let kinds = Arc::new(Rehearsal::new(family, verb.partitions, verb.params.clone()));
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let tracer = Arc::new(tracer(verb, &clock)?);
+    let engine = engine(verb, &tracer).map_err(|error| usage(&error))?;
+    let settings = Settings {
+        message_bytes: usize::try_from(verb.message).unwrap_or(usize::MAX),
+        finish: Duration::from_secs(verb.finish),
+        ..Settings::default()
+    };
+    let daemon = Daemon::new(engine, kinds, clock, settings);
+    let place = match &verb.unix {
+        Some(path) => Place::Unix(path.clone()),
+        None => Place::Tcp(SocketAddr::new(verb.bind, verb.port)),
+    };
+    let certificate = verb.tls_cert.clone().zip(verb.tls_key.clone());
+    let certificate = certificate.map(|(chain, key)| Certificate { chain, key });
+    let ended = serve(&daemon, &place, certificate.as_ref(), |address| {
+        output::note(&format!("listening on {address}"));
+    });
+    let ended = ended.map_err(|error| usage(&error))?;
+    // The engine goes first: its threads write to the trace.
+    drop(daemon);
+    finish(tracer, verb)?;
+    output::note(&format!(
+        "ended; {} jobs were cancelled by the end{}",
+        ended.cancelled,
+        if ended.answered {
+            ""
+        } else {
+            ", and requests were cut off"
+        }
+    ));
+    Ok(if ended.cancelled == 0 && ended.answered {
+        Exit::Clean
+    } else {
+        Exit::Findings
+    })
+}
+
+fn tracer(verb: &Serve, clock: &Arc<dyn Clock>) -> Result<Tracer, CliError> {
+    let Some(path) = &verb.trace else {
+        return Ok(Tracer::silent(Arc::clone(clock)));
+    };
+    let unwritten = |source| CliError::Output {
+        path: path.clone(),
+        source,
+    };
+    let file = File::create(path).map_err(unwritten)?;
+    let epoch_unix_us = clock.epoch_unix_us();
+    let number = |name: &'static str, value: u64| (name.into(), value.to_string().into());
+    let start = TraceStart {
+        run: format!("serve-{epoch_unix_us:x}").into(),
+        epoch_unix_us,
+        build: env!("CARGO_PKG_VERSION").into(),
+        device: "cpu".into(),
+        vram_total: verb.vram,
+        vram_free: verb.vram,
+        config: vec![
+            ("circuit".into(), verb.rehearse.clone().into()),
+            number("partitions", verb.partitions as u64),
+            number("workers", verb.gpu_workers.into()),
+            number("partition_workers", verb.partition_workers.into()),
+        ],
+        ..TraceStart::default()
+    };
+    Tracer::start(Arc::clone(clock), Box::new(file), &start).map_err(unwritten)
+}
+
+fn engine(
+    verb: &Serve,
+    tracer: &Arc<Tracer>,
+) -> Result<Arc<Engine<Groth16>>, prover::engine::StartError> {
+    let work = Arc::new(Groth16);
+    let device = CpuDevice::new(Arc::clone(&work), verb.vram, 0);
+    let devices: Vec<Arc<dyn Device<Groth16>>> = vec![Arc::new(device)];
+    let config = Config {
+        synth_workers: verb.partition_workers,
+        device_workers: verb.gpu_workers,
+        finishers: 1,
+        limits: Limits {
+            host_bytes: verb.memory,
+            waiting: verb.queue,
+            reports: verb.queue,
+        },
+        injection: Injection::default(),
+    };
+    Ok(Arc::new(Engine::start(
+        work,
+        devices,
+        Arc::clone(tracer),
+        &config,
+    )?))
+}
+
+fn finish(tracer: Arc<Tracer>, verb: &Serve) -> Result<(), CliError> {
+    let path = || verb.trace.clone().unwrap_or_default();
+    let Ok(tracer) = Arc::try_unwrap(tracer) else {
+        return Err(CliError::Internal(
+            "the trace is still written to".to_owned(),
+        ));
+    };
+    let lost = tracer.lost();
+    tracer.finish().map_err(|source| CliError::Output {
+        path: path(),
+        source,
+    })?;
+    if lost > 0 {
+        output::note(&format!(
+            "{lost} events could not be written to {}",
+            path().display()
+        ));
+    }
+    Ok(())
+}
