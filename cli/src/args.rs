@@ -58,6 +58,8 @@ pub enum Verb {
     Verify(verb::verify::Verify),
     #[cfg(feature = "prove")]
     Preflight(verb::preflight::Preflight),
+    #[cfg(feature = "prove")]
+    Bench(verb::bench::Bench),
     #[cfg(feature = "serve")]
     Serve(verb::serve::Serve),
     Completions(verb::completions::Completions),

@@ -19,6 +19,7 @@ const VERBS: &[Verb] = &[
     ("prove", "prove", cfg!(feature = "prove")),
     ("verify", "prove", cfg!(feature = "prove")),
     ("preflight", "prove", cfg!(feature = "prove")),
+    ("bench", "prove", cfg!(feature = "prove")),
     ("serve", "serve", cfg!(feature = "serve")),
 ];
 

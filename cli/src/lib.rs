@@ -46,6 +46,8 @@ pub fn run(args: &Args) -> Result<Exit, CliError> {
         Verb::Verify(verb) => verb::verify::run(verb),
         #[cfg(feature = "prove")]
         Verb::Preflight(verb) => verb::preflight::run(verb),
+        #[cfg(feature = "prove")]
+        Verb::Bench(verb) => verb::bench::run(verb),
         #[cfg(feature = "serve")]
         Verb::Serve(verb) => verb::serve::run(verb),
         Verb::Completions(verb) => verb::completions::run(verb),

@@ -69,7 +69,12 @@ fn is_replay(draft: &Draft) -> bool {
         || draft.finding.what_if.is_some()
         || matches!(
             draft.finding.code,
-            Code::VramLateFree | Code::VramLeak | Code::VramUnowned | Code::VramFreeNeverRetired
+            Code::VramLateFree
+                | Code::VramLeak
+                | Code::VramLeakOnError
+                | Code::VramLeakOnPanic
+                | Code::VramUnowned
+                | Code::VramFreeNeverRetired
         )
 }
 

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "logs")]
 pub mod analyze;
+#[cfg(feature = "prove")]
+pub mod bench;
 #[cfg(feature = "logs")]
 pub mod compare;
 pub mod completions;

@@ -69,7 +69,6 @@ fn synthesize<W: Work>(
         .map_err(|why| Failure::Own(format!("synthesis failed: {why}")))?;
     shared.drag("synth", shared.now_us().saturating_sub(start));
     let us = shared.now_us().saturating_sub(start);
-    shared.tracer.phase(scope, "synth", us);
     let synth_ms = Some(us / 1000);
     shared.tracer.event(
         scope,

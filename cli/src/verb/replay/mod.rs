@@ -1,5 +1,7 @@
 //! `cuzk replay`: re-execute a run or a schedule against simulated device memory.
 
+#[cfg(feature = "prove")]
+mod plan;
 mod source;
 mod svg;
 mod text;
@@ -35,6 +37,7 @@ Examples:
   cuzk replay daemon.log --what-if free:d_bc=before:unlock --what-if workers=1
   cuzk replay daemon.log --shrink vram.oom -o small.jsonl && cuzk replay small.jsonl
   cuzk replay small.jsonl --explore
+  cuzk replay --plan 2^27 --vram 16GiB --partitions 10 --workers 2 --min-vram
 
 Changes for --what-if: free:BUF=after:last-use, free:BUF=after:LAUNCH, free:BUF=before:unlock,
 workers=1, vram=SIZE, baseline=SIZE, driver=NAME, margin=SIZE, sync=every-partition,
@@ -45,7 +48,12 @@ other order (--explore). What only a rebuilt schedule suggests is a warning, and
 pub struct Replay {
     /// A log, or a schedule of ops; - is standard input
     #[arg(value_name = "LOG|OPS")]
-    input: String,
+    #[cfg_attr(feature = "prove", arg(required_unless_present = "plan"))]
+    #[cfg_attr(not(feature = "prove"), arg(required = true))]
+    input: Option<String>,
+    #[cfg(feature = "prove")]
+    #[command(flatten)]
+    own: plan::Own,
     /// Which daemon run of a log
     #[arg(long, value_name = "N", default_value_t = 0)]
     run: usize,
@@ -89,6 +97,13 @@ pub struct Replay {
     /// Text or JSON
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+impl Replay {
+    /// The input as the user named it.
+    fn name(&self) -> &str {
+        self.input.as_deref().unwrap_or("plan")
+    }
 }
 
 /// Replays and prints.
@@ -214,7 +229,7 @@ fn write(path: &std::path::Path, schedule: &Schedule) -> Result<(), CliError> {
 
 fn report(verb: &Replay, of: &Of, driver: Profile) -> Result<Report, CliError> {
     let request = Request {
-        path: &verb.input,
+        path: verb.name(),
         source: of.source,
         lifecycle: of.profile,
         driver: Some(driver),

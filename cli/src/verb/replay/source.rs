@@ -35,7 +35,11 @@ pub(super) fn schedule(verb: &Replay) -> Result<Of, CliError> {
         baseline: verb.baseline.as_deref().map(size).transpose()?,
         version: verb.profile.clone(),
     };
-    let input = inputs::open(&verb.input)?;
+    #[cfg(feature = "prove")]
+    if let Some(own) = super::plan::schedule(&verb.own, &given)? {
+        return Ok(own);
+    }
+    let input = inputs::open(verb.name())?;
     let unreadable = |error: &dyn ToString| {
         CliError::input(&input.name, error, "a log or a schedule, cuzk.ops/1")
     };
