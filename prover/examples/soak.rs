@@ -127,25 +127,10 @@ fn soak(seconds: u64, seed: u64) -> Result<bool, SoakError> {
     for (_, ticket) in open {
         count(&mut tally, &engine, ticket);
     }
-    let status = engine.shutdown(Shutdown::Drain);
+    let host_used = engine.shutdown(Shutdown::Drain).host_used;
     let grown = resident_bytes().saturating_sub(warm.unwrap_or(0));
     let ended = tally.verified + tally.failed + tally.cancelled;
     let flat = warm.is_none() || grown <= GROWTH_MAX;
-    let well = [
-        (
-            "every job ended once",
-            ended == next as u64 && tally.lost == 0,
-        ),
-        ("every failure has a reason", tally.nameless == 0),
-        (
-            "some were verified and some failed",
-            tally.verified > 0 && tally.failed > 0,
-        ),
-        ("no host memory is reserved", status.host_used == 0),
-        ("no device memory is held", device.held_bytes() == 0),
-        ("no host range is pinned", device.pinned_ranges() == 0),
-        ("resident memory is flat", flat),
-    ];
     writeln!(
         out,
         "{next} jobs, {} partitions: {tally:?}",
@@ -156,8 +141,24 @@ fn soak(seconds: u64, seed: u64) -> Result<bool, SoakError> {
         "resident grew by {} MiB after the warm-up",
         grown >> 20
     )?;
+    let whole = ended == next as u64 && tally.lost == 0;
+    let both = tally.verified > 0 && tally.failed > 0;
+    verdict(&[
+        ("every job ended once", whole),
+        ("every failure has a reason", tally.nameless == 0),
+        ("some were verified and some failed", both),
+        ("no host memory is reserved", host_used == 0),
+        ("no device memory is held", device.held_bytes() == 0),
+        ("no host range is pinned", device.pinned_ranges() == 0),
+        ("resident memory is flat", flat),
+    ])
+}
+
+/// Prints what holds and what does not; whether all holds.
+fn verdict(well: &[(&str, bool)]) -> Result<bool, SoakError> {
+    let mut out = std::io::stdout();
     for (what, holds) in well {
-        writeln!(out, "{}  {what}", if holds { "ok" } else { "NOT" })?;
+        writeln!(out, "{}  {what}", if *holds { "ok" } else { "NOT" })?;
     }
     Ok(well.iter().all(|(_, holds)| *holds))
 }

@@ -2,7 +2,7 @@
 
 /// Phase and the phase it is a part of. Where the whole is not in a log (older versions print
 /// fewer), the next one up takes its place.
-const PARENTS: [(&str, &str); 25] = [
+const PARENTS: [(&str, &str); 31] = [
     ("split_vectors", "setup_to_split"),
     ("setup_to_split", "pre_lock_cpu"),
     ("pre_lock_cpu", "total_start_fn"),
@@ -27,6 +27,12 @@ const PARENTS: [(&str, &str); 25] = [
     ("msm_invoke", "ntt_h_total"),
     ("msm_dtor", "ntt_h_total"),
     ("pre_destructor", "gpu_ms"),
+    ("quotient", "gpu_ms"),
+    ("msm_h", "gpu_ms"),
+    ("msm_l", "gpu_ms"),
+    ("msm_a", "gpu_ms"),
+    ("msm_b_g1", "gpu_ms"),
+    ("msm_b_g2", "gpu_ms"),
     ("epilogue", "pre_destructor"),
 ];
 
