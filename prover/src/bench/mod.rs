@@ -1,9 +1,9 @@
 //! A batch of jobs through an engine: so many jobs, so many at a time, every proof verified.
 //!
-//! [`run`] does it, [`Batch`] says what came of it, [`text`] prints it in the shape that the
+//! [`run`] does it, [`Batch`] says what came of it, [`summary`] prints it in the shape that the
 //! predecessor's client prints (so that its readers go on working). What a job proves, and how the
-//! engine is set up, is the caller's business ([`Setup`] has the usual stand); so is the interval of the throughput, which the
-//! times between completions give ([`Batch::gaps_us`]).
+//! engine is set up, is the caller's business ([`Setup`] has the usual stand); so is the interval
+//! of the throughput, which the times between completions give ([`Batch::gaps_us`]).
 
 mod stand;
 mod text;

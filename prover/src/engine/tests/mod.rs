@@ -2,6 +2,7 @@
 //! wrong is the list.
 
 mod batch;
+mod devices;
 mod faults;
 mod life;
 mod work;
