@@ -222,6 +222,38 @@ pub enum ProverError {
         /// The problem.
         source: Box<Self>,
     },
+    /// No device can be used, and why.
+    #[error("no CUDA device can be used: {why}")]
+    NoDevice {
+        /// What is missing or failed.
+        why: String,
+    },
+    /// A call of the CUDA driver failed.
+    #[error("{call} failed on the device: {code}")]
+    DeviceCall {
+        /// The call, with its sizes.
+        call: String,
+        /// The driver's name for the error.
+        code: String,
+    },
+    /// The kernels could not be compiled for this device.
+    #[error("the kernels of {what} do not compile for this device: {log}")]
+    KernelBuild {
+        /// The source file.
+        what: &'static str,
+        /// What the compiler says.
+        log: String,
+    },
+    /// More or fewer elements than a device buffer or a kernel holds.
+    #[error("expected {expected} elements for {what} on the device, found {found}")]
+    DeviceLength {
+        /// The buffer or the argument.
+        what: &'static str,
+        /// How many it takes.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
 }
 
 impl ProverError {

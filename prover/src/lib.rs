@@ -6,6 +6,8 @@
 pub mod bench;
 pub mod circuits;
 pub mod clock;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod device;
 pub mod engine;
 pub mod groth16;
