@@ -186,6 +186,19 @@ impl Device {
         call(|| "reading the name".into(), self.context.name())
     }
 
+    /// Most bytes of shared memory that one block can have.
+    ///
+    /// # Errors
+    /// [`ProverError::DeviceCall`].
+    pub(crate) fn shared_memory(&self) -> Result<u32, ProverError> {
+        let most = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let bytes = call(
+            || "reading the shared memory".into(),
+            self.context.attribute(most),
+        )?;
+        Ok(u32::try_from(bytes).unwrap_or(48 << 10))
+    }
+
     /// Free and total bytes of memory.
     ///
     /// # Errors

@@ -236,7 +236,13 @@ impl<'a, C: Curve> Msm<'a, C> {
             ..tiles
         };
         let mean = narrow(entries >> low);
-        let room = (mean + mean / 4).clamp(1 << 10, MOST_ROOM);
+        // Some static shared memory is the kernel's own: 1 KiB is left for it.
+        let spare = self
+            .device
+            .shared_memory()?
+            .saturating_sub((4 << high) + 1024)
+            / 4;
+        let room = (mean + mean / 4).max(1 << 10).min(MOST_ROOM.min(spare));
         let a_bin = Grid {
             blocks: (1 << low, shape.sets),
             threads: 1024,
