@@ -168,6 +168,20 @@ fn settle(series: &[f64], mut cuts: Vec<usize>, options: &ChangeOptions) -> Vec<
     }
 }
 
+/// The values to take the correlation from. A step beyond the reach has pulled whole levels in to
+/// one number, and nothing of their noise is left: there each side is taken around its own level.
+fn around_own_level(segment: &[f64], clipped: &[f64], at: usize, reach: f64) -> Vec<f64> {
+    let levels = level(&segment[..at]).zip(level(&segment[at..]));
+    let Some((before, after)) = levels.filter(|(a, b)| (b - a).abs() > reach) else {
+        return clipped.to_vec();
+    };
+    let own = |(index, x): (usize, &f64)| {
+        let level = if index < at { before } else { after };
+        (x - level).clamp(-reach, reach)
+    };
+    segment.iter().enumerate().map(own).collect()
+}
+
 /// A segment on its yardstick: where its largest split is, and how large that is.
 struct Measured {
     at: usize,
@@ -192,7 +206,7 @@ fn measure(segment: &[f64], noise_floor: f64) -> Option<Measured> {
         .map(|x| (x - middle).clamp(-reach, reach))
         .collect();
     let (at, raw, profile) = largest(&clipped)?;
-    let phi = residual_phi(&clipped, at);
+    let phi = residual_phi(&around_own_level(segment, &clipped, at, reach), at);
     // Differences of neighbours see only the part (1 - φ) of the variance.
     let deviation = noise * (long_run_factor(phi) / (1.0 - phi)).sqrt();
     let statistic = match (deviation > 0.0, raw > 0.0) {

@@ -116,3 +116,17 @@ fn ten_thousand_points_with_many_steps() {
     let found = places(&series(&levels, 0.02, 8));
     assert!((48..=49).contains(&found.len()), "{}", found.len());
 }
+
+#[test]
+fn clean_steps_of_equal_stretches_are_found() {
+    // Steps of forty deviations: pulled in, both levels are one number each.
+    let mut series = Vec::new();
+    for level in [100.0_f64, 112.0, 95.0, 103.0] {
+        for at in 0..30 {
+            series.push(level.ln() + [0.0, 0.004, -0.003, 0.002, -0.004, 0.001, 0.003][at % 7]);
+        }
+    }
+    let found = changes(&series, &ChangeOptions::default());
+    let places: Vec<usize> = found.iter().map(|change| change.at).collect();
+    assert_eq!(places, [30, 60, 90], "{found:?}");
+}
