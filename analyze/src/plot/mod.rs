@@ -18,6 +18,7 @@ mod png;
 mod scene;
 mod strip;
 mod svg;
+pub mod trend;
 mod utilisation;
 mod vram;
 mod waterfall;
@@ -102,11 +103,7 @@ impl Default for Style {
 
 /// The shapes of a plot of one run.
 pub fn scene(kind: Kind, run: &Run, analysis: &Analysis, style: Style) -> Scene {
-    let width = f64::from(style.width.clamp(Style::WIDTH_MIN, 20_000));
-    let mut scene = Scene::new(width);
-    if style.titled {
-        scene.title(&title(kind, run));
-    }
+    let mut scene = scene_of(style, &title(kind, run));
     match kind {
         Kind::Waterfall => waterfall::draw(&mut scene, run, analysis),
         Kind::Phases => phases::draw(&mut scene, run, analysis),
@@ -116,13 +113,27 @@ pub fn scene(kind: Kind, run: &Run, analysis: &Analysis, style: Style) -> Scene 
     scene
 }
 
-/// The shapes of a plot of device memory over a stretch of time in milliseconds.
-pub fn memory_scene(cards: &[Memory], span_ms: (f64, f64), style: Style) -> Scene {
+/// An empty picture with its title, where the style wants one.
+fn scene_of(style: Style, title: &str) -> Scene {
     let width = f64::from(style.width.clamp(Style::WIDTH_MIN, 20_000));
     let mut scene = Scene::new(width);
     if style.titled {
-        scene.title("Device memory in use");
+        scene.title(title);
     }
+    scene
+}
+
+/// Any scene as a PNG file with `scale` pixels for each pixel of the layout (1 to 4).
+///
+/// # Errors
+/// As [`png`].
+pub fn png_of(scene: &Scene, theme: Theme, scale: u32) -> Result<Vec<u8>, AnalyzeError> {
+    png::render(scene, theme, scale)
+}
+
+/// The shapes of a plot of device memory over a stretch of time in milliseconds.
+pub fn memory_scene(cards: &[Memory], span_ms: (f64, f64), style: Style) -> Scene {
+    let mut scene = scene_of(style, "Device memory in use");
     memory::draw(&mut scene, cards, span_ms);
     scene
 }

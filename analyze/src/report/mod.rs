@@ -9,6 +9,9 @@ mod figures;
 mod findings;
 mod page;
 mod tables;
+mod trend;
+
+pub use trend::history_html;
 
 pub use figures::vram;
 

@@ -8,8 +8,8 @@ use crate::model::GpuTime;
 use crate::plot::{Theme, css, duration};
 use tracefmt::run::{JobOutcome, Outcome, Run, RunEnd};
 
-const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("hover.js");
+pub(super) const STYLE: &str = include_str!("style.css");
+pub(super) const SCRIPT: &str = include_str!("hover.js");
 
 /// The document.
 pub(super) fn whole(report: &Report<'_>, runs: &[Markup]) -> Markup {
@@ -55,7 +55,7 @@ fn title(report: &Report<'_>) -> String {
     format!("{word}: {}", paths.join(", "))
 }
 
-fn colours() -> String {
+pub(super) fn colours() -> String {
     let (light, dark) = (css(Theme::Light), css(Theme::Dark));
     format!(":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n")
 }

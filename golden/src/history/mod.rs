@@ -4,6 +4,12 @@
 //! only if the commit changed while it happened; if the key changed it is a change of shape or
 //! machine by name, and otherwise the machine's.
 
+mod table;
+mod trend;
+
+pub use table::{TableColumns, Unit, read_table, unit_ms};
+pub use trend::{LevelRatio, Ratio, Trend, trend, trends};
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 

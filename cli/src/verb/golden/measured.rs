@@ -93,6 +93,15 @@ impl Measured {
         }
     }
 
+    /// The columns, where no input is there that they could speak of: then they are a history's.
+    pub(super) fn columns_if_alone(&self) -> Vec<(String, String)> {
+        if self.inputs.is_empty() {
+            self.column.clone()
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Reads all inputs and puts them together.
     ///
     /// # Errors

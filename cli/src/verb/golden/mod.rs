@@ -2,8 +2,11 @@
 
 mod check;
 mod decide;
+mod history;
 mod limits;
 mod measured;
+mod past;
+mod plot;
 mod record;
 mod review;
 mod self_test;
@@ -30,6 +33,8 @@ pub enum Golden {
     Review(review::Review),
     Accept(decide::Accept),
     Reject(decide::Reject),
+    History(history::History),
+    Plot(plot::Plot),
     SelfTest(self_test::SelfTest),
 }
 
@@ -45,6 +50,8 @@ pub fn run(verb: &Golden) -> Result<Exit, CliError> {
         Golden::Review(verb) => review::run(verb),
         Golden::Accept(verb) => decide::accept(verb),
         Golden::Reject(verb) => decide::reject(verb),
+        Golden::History(verb) => history::run(verb),
+        Golden::Plot(verb) => plot::run(verb),
         Golden::SelfTest(verb) => self_test::run(verb),
     }
 }

@@ -1,7 +1,9 @@
 //! The golden verbs as a user and a CI job call them.
 
 mod forms;
+mod guides;
 mod making;
+mod past;
 mod traps;
 mod walk;
 
