@@ -184,6 +184,12 @@ pub enum ProverError {
         /// How it ended.
         found: String,
     },
+    /// What Filecoin's crates could not do, in their words.
+    #[error("expected Filecoin's crates to seal, prove or check, found: {found}")]
+    Filecoin {
+        /// Their words.
+        found: String,
+    },
     /// A circuit that this build does not have.
     #[error("expected a circuit out of {}, found {found:?}", known.join(", "))]
     UnknownCircuit {

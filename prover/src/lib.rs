@@ -10,6 +10,8 @@ pub mod clock;
 pub mod cuda;
 pub mod device;
 pub mod engine;
+#[cfg(feature = "filecoin")]
+pub mod filecoin;
 pub mod groth16;
 pub mod inputs;
 pub mod msm;
