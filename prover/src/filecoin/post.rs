@@ -18,7 +18,7 @@ use filecoin_proofs::{
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use storage_proofs_core::api_version::ApiVersion;
-use storage_proofs_core::compound_proof::{self, CompoundProof as _};
+use storage_proofs_core::compound_proof::{self, CircuitComponent, CompoundProof as _};
 use storage_proofs_post::fallback::{
     self, FallbackPoSt, FallbackPoStCircuit, FallbackPoStCompound, PublicSector,
 };
@@ -129,6 +129,9 @@ impl Post {
     }
 }
 
+/// What goes into a circuit beside its proof: nothing.
+type Component = <FallbackPoStCircuit<Tree> as CircuitComponent>::ComponentPrivateInputs;
+
 /// The circuit of the one partition and its public inputs.
 fn synthesisable(
     config: &PoStConfig,
@@ -175,7 +178,7 @@ fn synthesisable(
         .first()
         .ok_or_else(|| anyhow::anyhow!("expected a partition, found none"))?;
     let params = &params.vanilla_params;
-    let component = Default::default();
+    let component = Component::default();
     let circuit =
         FallbackPoStCompound::<Tree>::circuit(&inputs, component, first, params, Some(0))?;
     // The circuit repeats its last sector until it is full; what is public of it does too.
