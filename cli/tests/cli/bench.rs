@@ -121,7 +121,7 @@ fn a_slow_phase_is_named_against_a_good_run() {
     let dir = tempfile::tempdir().expect("a folder");
     let (good, slow) = (dir.path().join("good.log"), dir.path().join("slow.log"));
     assert_eq!(bench(&good, &[]).code, 0);
-    assert_eq!(bench(&slow, &["--inject", "slow:msm_h:8"]).code, 0);
+    assert_eq!(bench(&slow, &["--inject", "slow:msm_h:30"]).code, 0);
     let (good, slow) = (good.to_string_lossy(), slow.to_string_lossy());
     let (exit, code, said) = root(&[&slow, "--baseline", &good]);
     assert_eq!(

@@ -85,14 +85,35 @@ pub fn compare_phase(a: &[f64], b: &[f64]) -> Option<PhaseRatio> {
     a.sort_by(f64::total_cmp);
     b.sort_by(f64::total_cmp);
     let shift = hodges_lehmann(&a, &b, LEVEL, inflation)?;
+    let (low, high) = apart(&a, &b)
+        .filter(|_| shift.low.is_infinite())
+        .unwrap_or((shift.low, shift.high));
     Some(PhaseRatio {
         ratio: shift.estimate.exp(),
-        low: shift.low.exp(),
-        high: shift.high.exp(),
+        low: low.exp(),
+        high: high.exp(),
         n_a: a.len(),
         n_b: b.len(),
         evidence: Evidence::Partitions,
     })
+}
+
+/// Ratio by which two groups must lie apart to need no count of independent times.
+const APART: f64 = 1.5;
+
+/// The range of all ratios between two sorted groups of log times, if the groups lie apart.
+///
+/// Times that hang together may be worth less than two independent ones a side, and then no rank
+/// interval is bounded. But where every time of one side is beyond every time of the other by a
+/// factor that drift within a run does not make, the range of the pairs bounds the ratio of any
+/// quantiles, whatever hangs together.
+fn apart(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
+    const TIMES_MIN: usize = 4;
+    if a.len().min(b.len()) < TIMES_MIN {
+        return None;
+    }
+    let (low, high) = (b.first()? - a.last()?, b.last()? - a.first()?);
+    (low > APART.ln() || high < -APART.ln()).then_some((low, high))
 }
 
 /// Compares several phases at once; the results stand in the order of the phases.
@@ -198,6 +219,35 @@ mod tests {
                 0.02_f64.mul_add(at, ln_ms).exp()
             })
             .collect()
+    }
+
+    /// Times that hang together so much that they count as less than two independent ones.
+    fn drift(ms: f64, reach: f64) -> Vec<f64> {
+        (0..16)
+            .map(|at| ms * (1.0 + reach * f64::from(at) / 15.0))
+            .collect()
+    }
+
+    #[test]
+    fn a_jump_far_beyond_the_drift_has_an_interval_without_independent_times() {
+        let (good, slow) = (drift(5.0, 0.4), drift(140.0, 0.4));
+        let ratio = compare_phase(&good, &slow).expect("times");
+        assert!((ratio.low - 20.0).abs() < 1e-9, "140 over 7: {ratio:?}");
+        assert!((ratio.high - 39.2).abs() < 1e-9, "196 over 5: {ratio:?}");
+        let back = compare_phase(&slow, &good).expect("times");
+        assert!(back.high < 0.051 && back.differs(), "{back:?}");
+    }
+
+    #[test]
+    fn drift_alone_and_few_times_have_no_interval() {
+        for (b, n) in [
+            (drift(6.0, 0.4), 16),
+            (drift(7.1, 0.4), 16),
+            (drift(140.0, 0.4), 3),
+        ] {
+            let ratio = compare_phase(&drift(5.0, 0.4), &b[..n]).expect("times");
+            assert!(ratio.high.is_infinite() && !ratio.differs(), "{ratio:?}");
+        }
     }
 
     type Runs = Vec<Vec<f64>>;
