@@ -52,8 +52,8 @@ pub enum Refusal {
     Invalid(String),
     /// The kind exists and this binary was built without it.
     #[error(
-        "{kind} needs the feature `{feature}`, which this daemon was built without; build it with \
-         --features {feature}"
+        "{kind} needs the feature `{feature}` of the crate prover, and this daemon was built \
+         without it"
     )]
     NotBuilt {
         /// The kind of proof.

@@ -7,7 +7,7 @@
 mod apply;
 mod parse;
 
-use tracefmt::ops::Schedule;
+use tracefmt::ops::{OnError, Schedule};
 
 use crate::run::{Options, Peak, Record};
 use crate::vram::Profile;
@@ -65,6 +65,8 @@ pub struct Verdict {
     pub peak: Peak,
     /// Steps of the *old* schedule whose allocation failed, in order.
     pub failed: Vec<usize>,
+    /// Of the failed allocations, those that the schedule carried on past.
+    pub swallowed: u64,
 }
 
 impl Change {
@@ -89,6 +91,10 @@ pub fn run_all(changes: &[Change], schedule: &Schedule, profile: Profile) -> Ver
         .failed_allocations(&changed.schedule)
         .filter_map(|(_, ran, _)| changed.origin.get(ran.at).copied().flatten())
         .collect();
+    let swallowed = record
+        .failed_allocations(&changed.schedule)
+        .filter(|(_, _, step)| step.on_error == OnError::Ignore)
+        .count();
     Verdict {
         passes: record.passes(&changed.schedule),
         peak: record
@@ -98,6 +104,7 @@ pub fn run_all(changes: &[Change], schedule: &Schedule, profile: Profile) -> Ver
             .max_by_key(|peak| peak.bytes)
             .unwrap_or_default(),
         failed,
+        swallowed: swallowed as u64,
     }
 }
 

@@ -139,6 +139,8 @@ pub struct Changed {
     pub peak_bytes: u64,
     /// Allocations of the schedule that fail.
     pub failed_allocations: u64,
+    /// Of them, those that the schedule carries on past, so that nobody sees them.
+    pub unseen_failures: u64,
 }
 
 impl Changed {
@@ -150,6 +152,7 @@ impl Changed {
             passes: verdict.passes,
             peak_bytes: verdict.peak.bytes,
             failed_allocations: verdict.failed.len() as u64,
+            unseen_failures: verdict.swallowed,
         }
     }
 }

@@ -21,7 +21,6 @@ pub(super) struct Of {
     pub(super) profile: Option<&'static str>,
     pub(super) assumed: Vec<String>,
     /// When each step happens, milliseconds; none for a schedule without a log.
-    #[cfg_attr(not(feature = "plots"), expect(dead_code, reason = "only drawn"))]
     pub(super) times_ms: Option<Vec<f64>>,
 }
 

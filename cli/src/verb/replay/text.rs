@@ -196,6 +196,14 @@ fn changed(verdicts: &[Changed]) -> String {
     for one in verdicts {
         let verdict = if one.passes {
             "passes".to_owned()
+        } else if one.unseen_failures == one.failed_allocations {
+            format!(
+                "no failure is seen, {} unseen",
+                failing(one.failed_allocations)
+            )
+        } else if one.unseen_failures > 0 {
+            let (all, unseen) = (failing(one.failed_allocations), one.unseen_failures);
+            format!("{all}, {unseen} of them unseen")
         } else {
             failing(one.failed_allocations)
         };
