@@ -73,6 +73,37 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     })
 }
 
+/// Refuses a call that would write over one of its own files: `what` each is, and where.
+///
+/// # Errors
+///
+/// [`CliError::Usage`] naming the two that are the same.
+#[cfg(feature = "prove")]
+pub fn distinct(files: &[(&str, Option<&Path>)]) -> Result<(), CliError> {
+    let named = files
+        .iter()
+        .filter_map(|(what, path)| Some((what, (*path)?)));
+    let named: Vec<_> = named
+        .map(|(what, path)| {
+            (
+                what,
+                path,
+                fs::canonicalize(path).unwrap_or(path.to_owned()),
+            )
+        })
+        .collect();
+    for (at, (what, path, place)) in named.iter().enumerate() {
+        let before = named.iter().take(at).find(|(_, _, other)| other == place);
+        if let Some((other, ..)) = before {
+            return Err(CliError::Usage(format!(
+                "{} is to be {other} and {what} at once; name two files",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Appends formatted text; writing to a string does not fail.
 pub fn put(text: &mut String, what: Arguments<'_>) {
     let written = text.write_fmt(what);

@@ -86,6 +86,13 @@ struct Report {
 /// # Errors
 /// An input that cannot be read, parameters of another circuit, an output that cannot be written.
 pub fn run(verb: &Prove) -> Result<Exit, CliError> {
+    let inputs = verb.inputs.clone().unwrap_or_else(|| beside(&verb.output));
+    output::distinct(&[
+        ("the parameters", Some(&verb.params)),
+        ("the proofs", Some(&verb.output)),
+        ("the public inputs", Some(&inputs)),
+        ("the trace", verb.trace.as_deref()),
+    ])?;
     let family = family(verb)?;
     let parameters = Arc::new(parameters(&family, &verb.params)?);
     let tracer = Arc::new(tracer(verb, &family)?);

@@ -69,13 +69,14 @@ pub fn run(verb: &Setup) -> Result<Exit, CliError> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{circuit}-{}.insecure.params", size.log2())));
+    writable(&path)?;
     note(WARNING);
     let clock = SystemClock::new();
     let manifest = make(&family, verb.seed, &path)?;
     let ms = clock.now_us() as f64 / 1000.0;
     let made = Made {
         schema: "cuzk.setup/1",
-        vk: path.with_extension("vk"),
+        vk: key_beside(&path),
         params: path,
         ms,
         manifest,
@@ -87,6 +88,35 @@ pub fn run(verb: &Setup) -> Result<Exit, CliError> {
     Ok(Exit::Clean)
 }
 
+/// Where the verifying key goes: NAME.vk for NAME.params, else the whole name and `.vk`.
+fn key_beside(params: &Path) -> PathBuf {
+    if params.extension().is_some_and(|name| name == "params") {
+        return params.with_extension("vk");
+    }
+    let mut name = params.as_os_str().to_owned();
+    name.push(".vk");
+    name.into()
+}
+
+/// Refuses to replace what is no plain file, or to give parameters the name of a key or manifest.
+fn writable(path: &Path) -> Result<(), CliError> {
+    let name = path.display();
+    if path
+        .extension()
+        .is_some_and(|end| end == "vk" || end == "json")
+    {
+        return Err(CliError::Usage(format!(
+            "{name} is the name of a key or a manifest; expected a name that ends in .params"
+        )));
+    }
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => Err(CliError::Usage(format!(
+            "{name} exists and is no plain file; it is left alone, name another one"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Makes and writes parameters, verifying key and manifest.
 fn make(family: &Family, seed: u64, path: &Path) -> Result<Manifest, prover::ProverError> {
     note("synthesising the circuit");
@@ -95,7 +125,7 @@ fn make(family: &Family, seed: u64, path: &Path) -> Result<Manifest, prover::Pro
     let srs = Ceremony::insecure(seed).parameters(&shape, progress)?;
     note(&format!("writing {}", path.display()));
     srs.save(path)?;
-    srs.vk.save(&path.with_extension("vk"))?;
+    srs.vk.save(&key_beside(path))?;
     let circuit = (family.name(), family.log2());
     let manifest = Manifest::of(path, srs.counts(), circuit, seed)?;
     manifest.save(path)?;

@@ -27,6 +27,8 @@ mod replay;
 mod serve;
 #[cfg(feature = "logs")]
 mod simulated;
+#[cfg(all(feature = "prove", feature = "gate"))]
+mod spared;
 #[cfg(feature = "logs")]
 mod verbs;
 

@@ -149,6 +149,10 @@ impl Preflight {
     }
 
     fn gpu_memory(&mut self, devices: &[GpuMemory]) -> (State, String) {
+        if devices.is_empty() && self.settings.gpu_baseline_mib.is_some() {
+            let says = "a baseline was given, and there is no device to measure".to_owned();
+            return (State::Failed, says);
+        }
         if devices.is_empty() {
             return (State::Skipped, "no device".to_owned());
         }

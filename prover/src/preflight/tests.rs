@@ -109,6 +109,16 @@ fn memory_above_its_baseline_is_never_ready_however_still_it_is() {
 }
 
 #[test]
+fn a_baseline_without_a_device_is_never_ready() {
+    let settings = Settings {
+        gpu_baseline_mib: Some(1609),
+        ..Settings::default()
+    };
+    let report = Preflight::new(settings).poll(0, &Told::default());
+    assert_eq!(state(&report, Check::GpuMemory), State::Failed);
+}
+
+#[test]
 fn memory_that_creeps_within_the_slack_of_each_poll_is_not_still() {
     let machine = Told::default();
     let mut checks = Preflight::new(Settings::default());

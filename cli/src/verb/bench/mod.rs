@@ -98,12 +98,18 @@ pub fn run(verb: &Bench) -> Result<Exit, CliError> {
         count: verb.count.into(),
         concurrency: verb.concurrency.into(),
     };
+    output::distinct(&[
+        ("the parameters", verb.params.as_deref()),
+        ("the trace", verb.trace.as_deref()),
+        ("the page", verb.html.as_deref()),
+    ])?;
+    let (vram, host_bytes) = (bytes(&verb.vram)?, bytes(&verb.memory)?);
     let jobs = jobs(verb)?;
     let setup = Setup {
         device_workers: verb.gpu_workers,
         synth_workers: verb.partition_workers,
-        vram: bytes(&verb.vram)?,
-        host_bytes: bytes(&verb.memory)?,
+        vram,
+        host_bytes,
         injection: Injection {
             faults: verb.inject.clone(),
             seed: verb.seed,

@@ -1,6 +1,7 @@
 //! `cuzk golden history`: one record a merge, and where the phases changed.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -85,7 +86,12 @@ fn append(verb: &History) -> Result<(), CliError> {
         let what = "no usable run to add to the history".to_owned();
         return Err(CliError::Usage(what));
     }
-    let of_runs = || evidence.runs.iter().find_map(|run| run.commit.clone());
+    // A version is no commit: it stays the same while the code changes.
+    let is_commit = |text: &String| text.len() >= 7 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let of_runs = || {
+        let mut commits = evidence.runs.iter().filter_map(|run| run.commit.clone());
+        commits.find(is_commit)
+    };
     let commit = verb.commit.clone().or_else(of_runs).or_else(who::commit);
     let time = verb.time.clone().unwrap_or_else(who::now);
     let point = Point::of(&evidence, &commit.unwrap_or_default(), &time);
@@ -103,9 +109,29 @@ fn write(path: &Path, point: &Point) -> Result<(), CliError> {
     {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
+    check_history(path)?;
     let file = OpenOptions::new().append(true).create(true).open(path);
     history::append(point, file.map_err(failed)?).map_err(failed)
 }
+
+/// Refuses to add a record to a file that holds something else.
+fn check_history(path: &Path) -> Result<(), CliError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let name = path.to_string_lossy();
+    let file = File::open(path).map_err(|error| CliError::input(&name, &error, EXPECTED))?;
+    let read = history::read(BufReader::new(file));
+    let (points, anomalies) = read.map_err(|error| CliError::input(&name, &error, EXPECTED))?;
+    if points.is_empty() && !anomalies.is_empty() {
+        let reason = "it holds no record of a history, and none is added to it";
+        return Err(CliError::input(&name, &reason, EXPECTED));
+    }
+    Ok(())
+}
+
+/// What a file must be that records are added to.
+const EXPECTED: &str = "a history that `golden history` wrote, or no file";
 
 fn place(points: &[Point], trend: &Trend, at: usize) -> String {
     let point = trend.points.get(at).and_then(|at| points.get(*at));

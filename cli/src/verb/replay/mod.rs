@@ -143,10 +143,24 @@ pub fn run(verb: &Replay) -> Result<Exit, CliError> {
         Format::Text => output::text(&text::render(&of, &report))?,
         Format::Json => output::json(&report)?,
     }
-    Ok(match report.verdict {
+    Ok(exit(&report))
+}
+
+/// Nothing replayed, or orders left untried without a failure among those tried, decides nothing.
+fn exit(report: &Report) -> Exit {
+    let cut_off = report
+        .explored
+        .as_ref()
+        .is_some_and(|found| !found.complete);
+    match report.verdict {
         Verdict::Fails => Exit::Findings,
+        Verdict::Passes if report.ran == 0 => {
+            output::note("nothing was replayed: the schedule has no operations");
+            Exit::Inconclusive
+        }
+        Verdict::Passes if cut_off => Exit::Inconclusive,
         Verdict::Passes | Verdict::FailsUnseen => Exit::Clean,
-    })
+    }
 }
 
 /// A finding made under options shows again under the same ones; that of a core that was written
