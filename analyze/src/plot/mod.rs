@@ -126,7 +126,7 @@ fn scene_of(style: Style, title: &str) -> Scene {
 /// Any scene as a PNG file with `scale` pixels for each pixel of the layout (1 to 4).
 ///
 /// # Errors
-/// As [`png`].
+/// As [`png()`].
 pub fn png_of(scene: &Scene, theme: Theme, scale: u32) -> Result<Vec<u8>, AnalyzeError> {
     png::render(scene, theme, scale)
 }
