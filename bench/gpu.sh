@@ -6,11 +6,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 tasks=("$@")
 if [ ${#tasks[@]} -eq 0 ]; then
-    tasks=(check pieces
+    tasks=(check pieces small ahead rows:15 rows:18 indices:20
         msm:16 msm:18 msm:20 msm:22 msm:24 msm:26
         msm:20:16:4 msm:22:20:13 msm:24:22:12
         skew:22 skew:24 skew:26 msm2:16 msm2:18 msm2:20
-        ntt:20 ntt:22 ntt:24 ntt:26 ntt:27 ntt:27:20 quotient:20 quotient:24 quotient:27)
+        ntt:20 ntt:22 ntt:24 ntt:26 ntt:27 ntt:27:20 quotient:20 quotient:24 quotient:27
+        fixed:14 fixed:20 fixed:24 setup:12 setup:14 setup:20 setup:24)
 fi
 if [ -n "${GPU_BENCH:-}" ]; then
     program=$GPU_BENCH

@@ -7,6 +7,7 @@ pub mod diagnose;
 pub mod error;
 pub mod export;
 pub mod find;
+pub mod foreign;
 #[cfg(feature = "frames")]
 pub mod frames;
 pub mod idle;
@@ -21,6 +22,8 @@ pub mod plot;
 pub mod report;
 #[cfg(test)]
 mod schema_check;
+#[cfg(test)]
+mod schema_tests;
 pub mod vram;
 pub mod wall;
 

@@ -243,3 +243,64 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_tenure_of_a_call_that_failed_is_told_as_that() {
+    let event = |us: i64, name: &str, worker: u32, partition: u32, rest: &str| {
+        format!(
+            "TIMELINE,{},{name},j,gpu=0,worker={worker},partition={partition},t_us={us}{rest}\n",
+            us / 1000
+        )
+    };
+    let mut log = String::from(
+        "TIMELINE,0,TRACE_START,,t_us=0,version=1,run=r,epoch_unix_us=1,build=b,device=d,\
+         vram_total=1,vram_free=1\n\
+         TIMELINE,0,SYNTH_START,j,partition=0,t_us=1\n",
+    );
+    let lock = ",lock=gpu0";
+    // Worker 0 proves; worker 1 takes the lock and fails under it while worker 0 waits again.
+    for (us, name, worker, partition, rest) in [
+        (1_000, "GPU_START", 0, 0, ""),
+        (2_000, "LOCK_ACQ", 0, 0, lock),
+        (13_000, "LOCK_REL", 0, 0, lock),
+        (14_000, "GPU_END", 0, 0, ",gpu_ms=13"),
+        (14_100, "GPU_START", 1, 1, ""),
+        (14_200, "LOCK_ACQ", 1, 1, lock),
+        (14_300, "GPU_START", 0, 2, ""),
+        (14_400, "LOCK_WAIT", 0, 2, lock),
+        (54_000, "PARTITION_FAILED", 1, 1, ",error=x"),
+        (55_000, "LOCK_REL", 1, 1, lock),
+        (55_100, "LOCK_ACQ", 0, 2, lock),
+        (66_000, "LOCK_REL", 0, 2, lock),
+        (67_000, "GPU_END", 0, 2, ",gpu_ms=52"),
+    ] {
+        log += &event(us, name, worker, partition, rest);
+        if name == "LOCK_ACQ" && partition != 1 {
+            let end = us + 10_000;
+            let line = format!(
+                "CUZK_TIMING: gpu_tid=0 ntt_msm_h_ms=10 job=j gpu=0 worker={worker} \
+                 partition={partition} t_us={end}\n"
+            );
+            log.push_str(&line);
+        }
+    }
+    let source = tracefmt::Source::Bytes("a.log".to_owned(), log.into_bytes());
+    let (trace, _) = tracefmt::read(&[source]).unwrap();
+    let analysis = analyze(&trace, &Options::default());
+    check(&analysis).unwrap();
+    let gpu = &analysis.gpus[0];
+    let causes = gpu.idle_by_cause_ms;
+    assert!((causes.failed_holder - 40.8).abs() < 0.01, "{causes:?}");
+    assert!(causes.mutex_wait < 2.0, "{causes:?}");
+    let found = analysis.findings.iter().find(|f| f.title.contains("idle"));
+    let title = &found.unwrap().title;
+    assert!(
+        title.ends_with("a call that failed held the lock"),
+        "{title}"
+    );
+    assert!(
+        gpu.idle
+            .iter()
+            .any(|gap| gap.cause == IdleCause::FailedHolder)
+    );
+}

@@ -92,10 +92,25 @@ fn partitions_and_gpus_are_part_of_the_shape() {
     let b = simulate(Shape::Old, &parts, 16, (2, 4)).0;
     let found = compare(&a, &b);
     let reasons = [
-        "partitions differs: 10 in A, 16 in B",
-        "gpus differs: 1 in A, 2 in B",
+        "partitions differ: 10 in A, 16 in B",
+        "gpus differ: 1 in A, 2 in B",
     ];
     assert_eq!(found.reasons, reasons);
+}
+
+#[test]
+fn what_the_log_itself_calls_partitions_is_another_setting() {
+    let parts = [Part::default(); 16];
+    let mut a = trace(Shape::Old, 640_000);
+    let mut b = simulate(Shape::Old, &parts, 16, (1, 2)).0;
+    for (side, n) in [(&mut a, "10"), (&mut b, "16")] {
+        side.runs[0].config.more = vec![("partitions".to_owned(), n.to_owned())];
+    }
+    let found = compare(&a, &b);
+    assert_eq!(found.reasons, ["partitions differ: 10 in A, 16 in B"]);
+    let named = found.settings.iter().map(|setting| setting.name.as_str());
+    let named: Vec<&str> = named.filter(|name| name.contains("partitions")).collect();
+    assert_eq!(named, ["partitions", "config.partitions"]);
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn an_event_keeps_its_name_beside_the_number_of_a_cuda_event() {
     trace.runs[0].device_events = vec![DeviceEvent {
         at: At {
             us: 1,
-            line: LineRef { input: 0, line: 1 },
+            line: LineRef::new(0, 1),
         },
         job: None,
         place: Place::default(),
@@ -123,7 +123,7 @@ fn json_lines_name_every_object() {
     trace.runs[0].device_events.push(DeviceEvent {
         at: At {
             us: 5,
-            line: LineRef { input: 0, line: 3 },
+            line: LineRef::new(0, 3),
         },
         job: Some(1),
         place: Place {
@@ -171,7 +171,7 @@ fn the_gate_reads_the_samples_back() {
     assert_eq!(back.anomaly_count, 0, "{:?}", back.anomalies);
     assert_eq!(back, samples(&trace));
     let run = &back.runs[0];
-    assert_eq!(run.id, "logs/run & <one>.log.gz");
+    assert_eq!(run.id, "run & <one>.log.gz");
     assert!(run.complete);
     assert_eq!(run.phases["ntt_msm_h"].ms.len(), 50);
     let verified = run.phases["synth"].verified.iter().filter(|v| **v).count();

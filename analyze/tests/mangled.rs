@@ -83,6 +83,33 @@ fn part() -> impl Strategy<Value = Part> {
         })
 }
 
+/// What follows a hold whose end was lost does not wait for that end.
+#[test]
+fn a_call_behind_a_hold_without_an_end_has_its_own_times() {
+    let first = Part {
+        synth_start: 11_733_269,
+        synth: 11_164_138,
+        prep: 778_211,
+        ..Part::default()
+    };
+    let other = Part {
+        synth_start: 0,
+        synth: 500_000,
+        prep: 100_000,
+        ..Part::default()
+    };
+    let (mut trace, _) = simulate(Shape::Old, &[first, other, other], 5, (1, 2));
+    let run = &mut trace.runs[0];
+    for lost in [12, 17, 18, 19] {
+        run.marks.assign(lost, None, Confidence::Certain, &[]);
+    }
+    run.index_marks();
+    mangle(run, 2, Harm::NoEnd);
+    for hold in reconstruct(&trace.runs[0]).holds {
+        assert!(hold.acquired <= hold.released, "{hold:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 

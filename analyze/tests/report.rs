@@ -62,7 +62,7 @@ fn the_root_stands_first_and_consequences_are_folded() {
     };
     assert!(at("40 of 50 partitions failed") < at("Root cause"));
     assert!(at("Root cause") < at("What to do: "));
-    assert!(at("What to do: ") < at("GPU 0 waited 88.0 s"));
+    assert!(at("What to do: ") < at("GPU 0 waited 88.0\u{a0}s"));
     assert!(at("1 consequence of the above") < at("40 partitions were skipped"));
     assert!(at("40 partitions were skipped") < at("Waterfall of partitions"));
 }

@@ -49,7 +49,7 @@ pub enum Verb {
     /// Golden timing snapshots, and the gate that holds merges to them
     #[cfg(feature = "gate")]
     #[command(subcommand)]
-    Golden(verb::golden::Golden),
+    Golden(Box<verb::golden::Golden>),
     #[cfg(feature = "prove")]
     Setup(verb::setup::Setup),
     #[cfg(feature = "prove")]

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use tracefmt::pieces::Piece;
+
 use crate::error::CliError;
 
 /// One readable input.
@@ -20,6 +22,8 @@ pub struct Source {
     pub path: PathBuf,
     /// Size on disk in bytes.
     pub bytes: u64,
+    /// The files that it was joined from; empty when it is one file.
+    pub pieces: Vec<Piece>,
     /// Keeps the copy of a pipe alive.
     _copy: Option<NamedTempFile>,
 }
@@ -78,11 +82,13 @@ fn on_disk(name: &str) -> Result<Source, CliError> {
         return Err(CliError::input(name, &hint, EXPECTED));
     }
     if meta.is_file() {
+        crate::output::reads(path);
         let (name, path) = (name.to_owned(), path.to_owned());
         return Ok(Source {
             name,
             path,
             bytes: meta.len(),
+            pieces: Vec::new(),
             _copy: None,
         });
     }
@@ -91,6 +97,20 @@ fn on_disk(name: &str) -> Result<Source, CliError> {
 
 fn is_endless(kind: FileType) -> bool {
     kind.is_char_device() || kind.is_block_device()
+}
+
+impl Source {
+    /// Several files joined in a copy.
+    #[cfg(feature = "logs")]
+    pub(crate) fn joined(name: String, copy: NamedTempFile, pieces: Vec<Piece>) -> Self {
+        Self {
+            name,
+            path: copy.path().to_owned(),
+            bytes: copy.as_file().metadata().map_or(0, |meta| meta.len()),
+            pieces,
+            _copy: Some(copy),
+        }
+    }
 }
 
 /// Copies a pipe to a temporary file.
@@ -103,6 +123,7 @@ fn copied(name: &str, mut from: impl Read) -> Result<Source, CliError> {
         name: name.to_owned(),
         path,
         bytes,
+        pieces: Vec::new(),
         _copy: Some(copy),
     })
 }

@@ -5,6 +5,8 @@ pub mod args;
 pub mod error;
 pub mod exit;
 pub mod inputs;
+#[cfg(feature = "logs")]
+pub mod joining;
 pub mod left_out;
 pub mod output;
 #[cfg(feature = "logs")]

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 
 use analyze::diagnose::ReadAgain;
 use rayon::prelude::*;
+use tracefmt::foreign::Timings;
 use tracefmt::input::Opened;
 use tracefmt::run::{self, Reading, Trace};
 use tracefmt::scan::{Scan, Sink, scan_reader};
@@ -39,7 +40,22 @@ pub fn read(sources: &[Source]) -> Result<Logs, CliError> {
     };
     let readings: Result<Vec<Reading>, CliError> =
         sources.par_iter().enumerate().map(one).collect();
-    let (trace, scans) = run::join(readings?);
+    let (mut trace, scans) = run::join(readings?);
+    for (input, source) in trace.inputs.iter_mut().zip(sources) {
+        input.pieces.clone_from(&source.pieces);
+    }
+    for (index, source) in (0_u32..).zip(sources) {
+        let engine = |run: &run::Run| {
+            run.first.input() == index && !(run.jobs.is_empty() && run.marks.is_empty())
+        };
+        if !trace.runs.iter().any(engine)
+            && let Some(input) = trace.inputs.get_mut(index as usize)
+        {
+            let mut timings = Timings::new();
+            scan(source, &mut timings)?;
+            input.foreign = timings.finish();
+        }
+    }
     if let Some(text) = pieces(&trace) {
         output::note(&text);
     }
@@ -51,10 +67,10 @@ fn pieces(trace: &Trace) -> Option<String> {
     let mut owners: BTreeMap<&str, u32> = BTreeMap::new();
     for run in &trace.runs {
         for job in run.jobs.iter().filter(|job| !job.id.is_empty()) {
-            let owner = *owners.entry(&job.id).or_insert(run.first.input);
-            if owner != run.first.input {
+            let owner = *owners.entry(&job.id).or_insert(run.first.input());
+            if owner != run.first.input() {
                 let path = |input: u32| Some(trace.inputs.get(input as usize)?.path.as_str());
-                let (a, b) = (path(owner)?, path(run.first.input)?);
+                let (a, b) = (path(owner)?, path(run.first.input())?);
                 return Some(format!(
                     "{a} and {b} both hold job {}, and each file is read as a run of its own; \
                      if they are pieces of one log, join them oldest first: \

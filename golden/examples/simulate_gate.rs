@@ -12,7 +12,8 @@
 //!
 //! 12 phases, 20 partitions, 8 runs a side, looked at after 2, 4 and 8 candidate runs; a look
 //! that decides ends the trial. Further cells leave that comfort: phases of unequal noise (each
-//! phase's own noise times a factor between 1/3 and 3), golden of 4 runs, 4 phases only.
+//! phase's own noise times a factor between 1/3 and 3), golden of 4 runs, 4 phases only, times in
+//! whole milliseconds.
 
 #![expect(clippy::print_stdout, reason = "an example that prints a table")]
 
@@ -95,6 +96,9 @@ struct Setup {
     phases: usize,
     golden_runs: usize,
     unequal: bool,
+    /// Whether times are printed in whole milliseconds, as old logs do; then no phase is shorter
+    /// than about forty.
+    whole_ms: bool,
 }
 
 impl Setup {
@@ -104,6 +108,7 @@ impl Setup {
             phases: PHASES,
             golden_runs: RUNS,
             unequal: false,
+            whole_ms: false,
         }
     }
 }
@@ -158,7 +163,8 @@ fn merge(setup: Setup, shift: f64, seed: u64) -> Merge {
     let mut rng = Random(seed);
     let mut phases: Vec<Phase> = (0..setup.phases)
         .map(|_| {
-            let level = 3.0_f64.mul_add(rng.uniform(), 2.0);
+            let shortest = if setup.whole_ms { 4.0 } else { 2.0 };
+            let level = 3.0_f64.mul_add(rng.uniform(), shortest);
             let spread = 2.0 * 3.0_f64.ln() * (rng.uniform() - 0.5);
             let noise = if setup.unequal { spread.exp() } else { 1.0 };
             Phase {
@@ -170,7 +176,14 @@ fn merge(setup: Setup, shift: f64, seed: u64) -> Merge {
         .collect();
     let side = |letter: char, runs: usize, phases: &[Phase], rng: &mut Random| Samples {
         runs: (0..runs)
-            .map(|at| run(&format!("{letter}{at}"), setup.regime, phases, rng))
+            .map(|at| {
+                let mut run = run(&format!("{letter}{at}"), setup.regime, phases, rng);
+                if setup.whole_ms {
+                    let times = run.phases.values_mut();
+                    times.for_each(|times| times.ms.iter_mut().for_each(|ms| *ms = ms.round()));
+                }
+                run
+            })
             .collect(),
         ..Samples::default()
     };
@@ -334,8 +347,15 @@ fn main() {
                 },
             ),
             ("4 phases", Setup { phases: 4, ..plain }),
+            (
+                "ms ticks",
+                Setup {
+                    whole_ms: true,
+                    ..plain
+                },
+            ),
         ] {
-            for shift in [0.0, 0.10] {
+            for shift in [0.0, 0.05, 0.10] {
                 cell(&format!("{}, {what}", regime.name), setup, shift, trials);
             }
         }

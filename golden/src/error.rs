@@ -76,8 +76,8 @@ pub enum GoldenError {
         phases: Vec<String>,
     },
     /// Accepting would exceed the budget of slow-downs against the anchor.
-    #[error("over the drift budget ({}): accept needs --over-budget, or move the anchor",
-        phases.join(", "))]
+    #[error("by the estimate over the drift budget ({}): accept needs --over-budget, or move \
+        the anchor", phases.join(", "))]
     OverBudget {
         /// The phases with their sums.
         phases: Vec<String>,

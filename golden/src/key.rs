@@ -86,6 +86,10 @@ key_fields! {
     cpu: String, false;
     #[doc = "GPU workers."]
     workers: u64, false;
+    #[doc = "Workers that synthesise partitions."]
+    partition_workers: u64, false;
+    #[doc = "Bytes of host memory that partitions in flight may hold."]
+    host_bytes: u64, false;
     #[doc = "Proofs in flight at once."]
     concurrency: u64, false;
     #[doc = "Build profile, e.g. `release`."]
@@ -230,11 +234,12 @@ mod tests {
 
     #[test]
     fn every_field_changes_the_digest() {
-        let other = Key {
-            concurrency: Some(2),
-            ..key()
-        };
-        assert_ne!(other.digest(), key().digest());
+        for field in Key::FIELDS {
+            let mut other = key();
+            other.set(field, "7").unwrap();
+            assert_ne!(other.digest(), key().digest(), "{field}");
+            assert_eq!(key().differences(&other)[0].field, *field);
+        }
     }
 
     #[test]

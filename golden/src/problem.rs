@@ -89,6 +89,10 @@ fn advice(code: Code) -> &'static str {
         Code::GatePhaseSet => "if the phases changed on purpose, record and accept a new golden",
         Code::GateUnverified => "verify the proofs of the benchmark, or allow unverified times",
         Code::GateCopiedRun => "give every run once",
+        Code::GateInjected => "measure without --inject",
+        Code::GateBelowClock => {
+            "measure with a finer clock, or leave the short phases out on purpose (--ungate-short)"
+        }
         Code::PerfImprovement => "see that the work is still done; if it is, accept the new times",
         Code::PerfMachineShift => {
             "measure the baseline again now, in turn with the candidate, or name a control phase"

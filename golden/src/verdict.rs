@@ -71,6 +71,10 @@ pub enum Grade {
 
 /// One phase of a verdict. Effects are relative: 0.05 is 5 % slower.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of the JSON form"
+)]
 pub struct PhaseVerdict {
     /// The phase.
     pub phase: String,
@@ -89,6 +93,12 @@ pub struct PhaseVerdict {
     pub mde: f64,
     /// Candidate runs with which the check decides; null if the baseline has too few.
     pub runs_needed: Option<u32>,
+    /// Slow-down that a pass excludes.
+    pub limit: f64,
+    /// Too short for the clock: a tick can hide more than the limit, whatever the runs.
+    pub short: bool,
+    /// Whether it has to pass; the others are shown.
+    pub gated: bool,
     /// Candidate over baseline as measured.
     pub raw_ratio: f64,
     /// Geometric mean of the baseline's run medians.
@@ -101,6 +111,14 @@ pub struct PhaseVerdict {
     pub suspect: bool,
     /// A phase that the code cannot change.
     pub control: bool,
+}
+
+impl PhaseVerdict {
+    /// Whether the verdict of all hangs on it.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        !self.control && (self.gated || self.verdict == Outcome::Regression)
+    }
 }
 
 /// The machine's common shift.
@@ -123,6 +141,25 @@ pub struct Machine {
     pub control: bool,
     /// Proven slower, whatever the cause.
     pub shifted: bool,
+    /// Phases that moved and phases that stood still, where they fall into such groups: the shift
+    /// is then not taken out of any phase, and not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<(usize, usize)>,
+}
+
+impl Machine {
+    /// Whether the verdict of all hangs on it.
+    #[must_use]
+    pub const fn judged(&self) -> bool {
+        self.split.is_none()
+    }
+
+    /// The shift that the changes of the phases are relative to, where it is worth a word.
+    #[must_use]
+    pub fn taken_out(&self) -> Option<f64> {
+        let seen = (self.ratio - 1.0).abs() >= 0.0005;
+        (self.judged() && seen).then_some(self.ratio)
+    }
 }
 
 /// An exact figure on both sides.
@@ -145,9 +182,16 @@ pub struct Drift {
     pub phase: String,
     /// Candidate over anchor.
     pub ratio: f64,
+    /// Lower end of its 95 % interval, of this phase alone.
+    #[serde(serialize_with = "finite")]
+    pub low: f64,
+    /// Upper end.
+    #[serde(serialize_with = "finite")]
+    pub high: f64,
     /// Ratio that may not be passed.
     pub budget: f64,
-    /// Regression if it is proven beyond the budget.
+    /// Regression if it is proven beyond the budget, inconclusive if it lies beyond it and that
+    /// is not proven.
     pub verdict: Outcome,
 }
 
@@ -171,6 +215,8 @@ pub struct Verdict {
     pub baseline_runs: usize,
     /// Usable runs of the candidate.
     pub candidate_runs: usize,
+    /// Slow-down that a pass excludes in a phase that is not very short.
+    pub limit: f64,
     /// By name.
     pub phases: Vec<PhaseVerdict>,
     /// The common shift; null with too few phases and no control.

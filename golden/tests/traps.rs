@@ -16,6 +16,7 @@ use golden::samples::{Format, Run, Samples, Times, read_jsonl, write_jsonl};
 use golden::snapshot::Snapshot;
 use golden::verdict::{Grade, Inconclusive, Outcome, Verdict};
 use golden::{Key, stats};
+use tracefmt::finding::Code;
 
 /// Deterministic noise in -1..1.
 fn noise(seed: u64) -> f64 {
@@ -103,6 +104,10 @@ fn each(set: &mut Samples, change: impl Fn(&mut Times)) {
         .for_each(change);
 }
 
+fn each_run(set: &mut Samples, change: impl Fn(&mut Run)) {
+    set.runs.iter_mut().for_each(change);
+}
+
 fn cut(times: &mut Times, keep: usize) {
     times.ms.truncate(keep);
     times.verified.truncate(keep);
@@ -172,6 +177,10 @@ fn bend_times(trap: &str, c: &mut Samples) -> Option<Outcome> {
 
 fn bend_runs(trap: &str, g: &mut Snapshot, c: &mut Samples) -> Option<Outcome> {
     match trap {
+        "injected faults" => each_run(c, |run| run.injected = Some("slow:ntt:1.01".to_owned())),
+        "injected faults in one run" => c.runs[0].injected = Some("leak-on-error".to_owned()),
+        // 0.3 ms and 0.9 ms are both a zero to a clock of milliseconds, but for a few.
+        "a phase under a tick, three times as long" => (*g, *c) = coarse(),
         "no runs" => c.runs.clear(),
         "runs without phases" => c.runs.iter_mut().for_each(|run| run.phases.clear()),
         "phases without times" => each(c, |times| *times = Times::default()),
@@ -283,6 +292,7 @@ const TRAPS: &[&str] = &[
     "a phase of zeros",
     "all zeros",
     "a clock that goes backwards",
+    "a phase under a tick, three times as long",
     "a gain of 40 %",
     "everything 40 % faster",
     "everything in seconds",
@@ -290,6 +300,8 @@ const TRAPS: &[&str] = &[
     "noise that hides anything",
     "one phase 10 % slower",
     "one phase 40 % faster, one 10 % slower",
+    "injected faults",
+    "injected faults in one run",
     "no runs",
     "runs without phases",
     "phases without times",
@@ -341,6 +353,33 @@ fn the_unbent_inputs_pass() {
     let verdict = check(Some(&golden()), &samples("cand", 6));
     assert_eq!(verdict.outcome, Outcome::Pass, "{:#?}", verdict.findings);
     assert_eq!(verdict.exit_code(Inconclusive::Fail), 0);
+}
+
+/// With one or two phases medians agree by chance, but not all of them.
+#[test]
+fn the_goldens_own_runs_are_known_by_few_phases_too() {
+    let only = |mut set: Samples, phases: usize| {
+        for run in &mut set.runs {
+            let keep: Vec<_> = run.phases.keys().take(phases).cloned().collect();
+            run.phases.retain(|name, _| keep.contains(name));
+        }
+        set
+    };
+    for phases in 1..4 {
+        let golden = snapshot(&only(samples("base", 8), phases));
+        let verdict = |set: Samples| check(Some(&golden), &only(set, phases));
+        let copied = |verdict: &Verdict| {
+            let codes = verdict.findings.iter().map(|finding| finding.code);
+            codes.filter(|code| *code == Code::GateCopiedRun).count()
+        };
+        let own = verdict(samples("base", 6));
+        assert_eq!((own.outcome, copied(&own)), (Outcome::Inconclusive, 6));
+        let fresh = verdict(samples("cand", 6));
+        assert_eq!((fresh.outcome, copied(&fresh)), (Outcome::Pass, 0));
+        let mut one = samples("cand", 6);
+        one.runs[2] = samples("base", 1).runs[0].clone();
+        assert_eq!(copied(&verdict(one)), 0, "one of six may agree by chance");
+    }
 }
 
 #[test]
@@ -481,6 +520,157 @@ fn small_accepted_steps_add_up_to_drift() {
 }
 
 #[test]
+fn an_estimate_beyond_the_drift_budget_is_no_pass() {
+    let mut golden = golden();
+    // 14 % over the anchor by runs that differ by 30 %, and a budget of 10 %: nothing is proven.
+    let mut anchor = golden.anchor_here();
+    for ln_ms in anchor.ln_ms.values_mut() {
+        *ln_ms -= 0.14_f64.ln_1p();
+    }
+    anchor.runs = 2;
+    golden.anchor = Some(anchor);
+    let mut candidate = samples("cand", 2);
+    for (at, run) in candidate.runs.iter_mut().enumerate() {
+        let factor = if at == 0 { 1.15 } else { 0.87 };
+        if let Some(times) = run.phases.get_mut("phase4") {
+            times.ms.iter_mut().for_each(|ms| *ms *= factor);
+        }
+    }
+    let options = Options {
+        ungated: (0..8)
+            .filter(|at| *at != 4)
+            .map(|at| format!("phase{at}"))
+            .collect(),
+        effect_max: 1.0,
+        ..Options::default()
+    };
+    let verdict = judge(
+        Some(&golden),
+        &Evidence::of(&candidate, options.rules),
+        &options,
+    );
+    assert_eq!(
+        verdict.phases[4].verdict,
+        Outcome::Pass,
+        "{:?}",
+        verdict.phases[4]
+    );
+    assert_eq!(
+        verdict.outcome,
+        Outcome::Inconclusive,
+        "{:?}",
+        verdict.findings
+    );
+    let drift = &verdict.drift[0];
+    assert!(
+        drift.low < drift.budget && drift.budget < drift.ratio,
+        "{drift:?}"
+    );
+    assert!(
+        verdict
+            .findings
+            .iter()
+            .any(|f| f.title.contains("not shown to be beyond it")),
+        "{:?}",
+        verdict.findings
+    );
+}
+
+/// A golden and a candidate of a clock of milliseconds with a phase of half a millisecond.
+fn coarse() -> (Snapshot, Samples) {
+    let round = |letter: &str, count: u64| {
+        let mut set = samples(letter, count);
+        times(&mut set, "*", |_, ms| ms.round());
+        times(&mut set, "phase4", |at, _| f64::from(u8::from(at % 2 == 0)));
+        set
+    };
+    (snapshot(&round("base", 8)), round("cand", 6))
+}
+
+#[test]
+fn what_the_clock_cannot_tell_passes_on_request_only() {
+    let (golden, mut candidate) = coarse();
+    let judged = |candidate: &Samples, options: &Options| {
+        judge(
+            Some(&golden),
+            &Evidence::of(candidate, options.rules),
+            options,
+        )
+    };
+    let usual = Options::default();
+    let verdict = judged(&candidate, &usual);
+    assert_eq!(
+        verdict.outcome,
+        Outcome::Inconclusive,
+        "{:?}",
+        verdict.findings
+    );
+    assert!(verdict.phases[4].short && !verdict.phases[3].short);
+    assert_eq!(
+        verdict.exit_code(Inconclusive::Warn),
+        3,
+        "not a lack of runs"
+    );
+    assert!(
+        verdict
+            .findings
+            .iter()
+            .any(|f| f.code.as_str() == "gate.below_clock"),
+        "{:?}",
+        verdict.findings
+    );
+    let asked = Options {
+        ungate_short: true,
+        ..usual
+    };
+    let verdict = judged(&candidate, &asked);
+    assert_eq!(verdict.outcome, Outcome::Pass, "{:?}", verdict.findings);
+    assert!(
+        verdict
+            .findings
+            .iter()
+            .any(|f| f.title.contains("not gated, as asked: phase4"))
+    );
+    // It need not pass; it can still be slower.
+    times(&mut candidate, "phase4", |at, _| {
+        6.0 + f64::from(u8::from(at % 2 == 0))
+    });
+    assert_eq!(judged(&candidate, &asked).outcome, Outcome::Regression);
+}
+
+#[test]
+fn leaving_everything_out_is_no_pass() {
+    let every: Vec<String> = (0..8).map(|at| format!("phase{at}")).collect();
+    let judged = |ungated: Vec<String>| {
+        let options = Options {
+            ungated,
+            ..Options::default()
+        };
+        judge(
+            Some(&golden()),
+            &Evidence::of(&samples("cand", 6), options.rules),
+            &options,
+        )
+    };
+    assert_eq!(judged(every).outcome, Outcome::Inconclusive);
+    let named = judged(vec!["phase0".to_owned()]);
+    assert_eq!(named.outcome, Outcome::Pass, "{:?}", named.findings);
+    assert!(
+        named
+            .findings
+            .iter()
+            .any(|f| f.code.as_str() == "gate.ungated")
+    );
+    let mistyped = judged(vec!["phas0".to_owned()]);
+    assert_eq!(
+        mistyped.outcome,
+        Outcome::Inconclusive,
+        "{:?}",
+        mistyped.findings
+    );
+}
+
+#[test]
 fn every_reader_leads_to_the_same_judge() {
     let csv = "run,phase,ms,verified\n".to_owned()
         + &(0..8)
@@ -494,4 +684,38 @@ fn every_reader_leads_to_the_same_judge() {
     assert_eq!(evidence.runs.len(), 8);
     assert!((evidence.phases["p"].ms() - 100.0).abs() < 1.0);
     assert!(stats::median(&mut evidence.phases["p"].ln_ms.clone()).is_some());
+}
+
+/// Phases that moved while others stood still: no shift of the machine.
+#[test]
+fn groups_are_judged_as_measured() {
+    let moved = |count: usize, factor: f64| {
+        let mut set = samples("cand", 8);
+        for phase in 0..count {
+            times(&mut set, &format!("phase{phase}"), |_, ms| ms * factor);
+        }
+        check(Some(&golden()), &set)
+    };
+    let faster = moved(5, 0.9);
+    assert_eq!(faster.outcome, Outcome::Pass, "{:?}", faster.findings);
+    let slower = moved(4, 1.1);
+    assert_eq!(slower.regressions().count(), 4, "{:?}", slower.findings);
+    let all = moved(8, 1.1);
+    assert_eq!(all.outcome, Outcome::Inconclusive, "{:?}", all.findings);
+    for (verdict, split) in [
+        (&faster, Some((5, 3))),
+        (&slower, Some((4, 4))),
+        (&all, None),
+    ] {
+        let machine = verdict.machine.as_ref().expect("eight phases");
+        assert_eq!(machine.split, split);
+        let said = |finding: &&tracefmt::finding::Finding| finding.title.contains("stood still");
+        let words = verdict.findings.iter().filter(said).count();
+        assert_eq!(
+            words,
+            usize::from(split.is_some()),
+            "{:?}",
+            verdict.findings
+        );
+    }
 }

@@ -26,11 +26,23 @@ fn step<T>(name: &str, work: impl FnOnce() -> T) -> T {
     result
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let non_interactive = arguments.iter().any(|word| word == "--ni");
-    let runs = arguments.iter().skip_while(|word| *word != "--runs").nth(1);
-    let runs: usize = runs.map_or(1, |runs| runs.parse().expect("a number of runs"));
+/// Whether the sealing is non-interactive, and how many runs.
+fn arguments() -> Result<(bool, usize), String> {
+    let (mut non_interactive, mut runs) = (false, 1);
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let count = (word == "--runs").then(|| words.next()?.parse().ok());
+        match (word.as_str(), count.flatten()) {
+            ("--ni", _) => non_interactive = true,
+            ("--runs", Some(count)) => runs = count,
+            _ => return Err(format!("usage: porep_2k [--ni] [--runs N]; found {word:?}")),
+        }
+    }
+    Ok((non_interactive, runs))
+}
+
+fn main() -> Result<(), String> {
+    let (non_interactive, runs) = arguments()?;
     let kind = if non_interactive {
         Kind::NonInteractive
     } else {
@@ -59,6 +71,7 @@ fn main() {
     });
     let theirs = theirs.expect("read");
     let key = PreparedKey::new(&srs.vk);
+    let their_key = groth16::prepare_verifying_key(&theirs.vk);
     for partition in 0..porep.partitions() {
         let (r, s) = (Scalar::from(27_134), Scalar::from(partition as u64 + 1));
         for run in 0..runs {
@@ -72,7 +85,12 @@ fn main() {
                 key.verify(&proof, &inputs).expect("as many inputs"),
                 "it does not hold"
             );
-            if !non_interactive {
+            if non_interactive {
+                // Filecoin's own check takes such proofs aggregated only.
+                let theirs_reads = groth16::Proof::read(&proof.to_bytes()[..]).expect("a proof");
+                let holds = groth16::verify_proof(&their_key, &theirs_reads, &inputs);
+                assert!(holds.expect("as many inputs"), "bellperson refuses it");
+            } else {
                 assert!(
                     porep.accepts(&proof.to_bytes()).expect("checked"),
                     "refused"
@@ -91,4 +109,5 @@ fn main() {
             assert_eq!(bytes, proof.to_bytes(), "not the proof of bellperson");
         }
     }
+    Ok(())
 }

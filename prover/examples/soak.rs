@@ -2,9 +2,11 @@
 //! verified or failed with its reason, memory stays flat.
 //!
 //! ```text
-//! cargo run --release -p prover --example soak -- [SECONDS] [SEED]
+//! cargo run --release -p prover --example soak -- [SECONDS] [SEED] [SHARE]
 //! ```
 //!
+//! SHARE is the percentage of the time that it works, 100 unless said; it sleeps between jobs for
+//! the rest, so that a machine that does other things can be soaked too.
 //! Exits with 1 when anything of that does not hold. Panics on the way are injected; their
 //! messages are kept off the screen.
 
@@ -27,8 +29,9 @@ use prover::srs::Ceremony;
 use prover::trace::Tracer;
 
 /// Each of these strikes now and then, as the seed has it.
-const FAULTS: [&str; 9] = [
+const FAULTS: [&str; 10] = [
     "alloc-fail:1/900",
+    "alloc-once:1/300",
     "launch-fail:1/900",
     "double-free:1/300",
     "early-free:1/300",
@@ -73,8 +76,9 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).map(|word| word.parse::<u64>());
     let seconds = args.next().and_then(Result::ok).unwrap_or(60);
     let seed = args.next().and_then(Result::ok).unwrap_or(1);
+    let share = args.next().and_then(Result::ok).unwrap_or(100);
     std::panic::set_hook(Box::new(|_| ()));
-    match soak(seconds, seed) {
+    match soak(seconds, seed, share.clamp(1, 100)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -84,9 +88,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn soak(seconds: u64, seed: u64) -> Result<bool, SoakError> {
+fn soak(seconds: u64, seed: u64, share: u64) -> Result<bool, SoakError> {
     let mut out = std::io::stdout();
-    writeln!(out, "seed {seed}, {seconds} s, faults {}", FAULTS.join(" "))?;
+    writeln!(out, "{}", head(seconds, seed, share))?;
     let clock = Arc::new(SystemClock::new());
     let tracer = Tracer::start(
         Arc::<SystemClock>::clone(&clock),
@@ -94,13 +98,13 @@ fn soak(seconds: u64, seed: u64) -> Result<bool, SoakError> {
         &tracefmt::event::TraceStart::default(),
     );
     let jobs = jobs(seed)?;
-    let work = Arc::new(Groth16);
+    let work = Arc::new(Groth16::on_processor());
     let device = Arc::new(CpuDevice::new(Arc::clone(&work), 1 << 30, 0));
     let devices: Vec<Arc<dyn Device<Groth16>>> = vec![Arc::<CpuDevice<_>>::clone(&device)];
     let engine = Engine::start(work, devices, Arc::new(tracer?), &config(seed))?;
     let mut open: Vec<(usize, Ticket)> = Vec::new();
     let mut tally = Tally::default();
-    let (mut next, mut warm, mut said_us) = (0, None, 0);
+    let (mut next, mut warm, mut said_us, mut since_us) = (0, None, 0, clock.now_us());
     while clock.now_us() < seconds * 1_000_000 {
         while open.len() < OPEN {
             open.push((next, engine.submit(jobs.job(next))?));
@@ -111,6 +115,7 @@ fn soak(seconds: u64, seed: u64) -> Result<bool, SoakError> {
         }
         let (_, ticket) = open.remove(0);
         count(&mut tally, &engine, ticket);
+        since_us = rest(&clock, since_us, share);
         if clock.now_us() > said_us {
             said_us = clock.now_us() + (seconds * 1_000_000 / 20).max(1_000_000);
             let resident = resident_bytes();
@@ -154,6 +159,18 @@ fn soak(seconds: u64, seed: u64) -> Result<bool, SoakError> {
     ])
 }
 
+fn head(seconds: u64, seed: u64, share: u64) -> String {
+    let faults = FAULTS.join(" ");
+    format!("seed {seed}, {seconds} s, at work {share} % of it, faults {faults}")
+}
+
+/// Sleeps so that the work since then was `share` percent of the time; the time after it.
+fn rest(clock: &SystemClock, since_us: u64, share: u64) -> u64 {
+    let worked_us = clock.now_us() - since_us;
+    std::thread::sleep(Duration::from_micros(worked_us * (100 - share) / share));
+    clock.now_us()
+}
+
 /// Prints what holds and what does not; whether all holds.
 fn verdict(well: &[(&str, bool)]) -> Result<bool, SoakError> {
     let mut out = std::io::stdout();
@@ -181,6 +198,7 @@ fn config(seed: u64) -> Config {
         synth_workers: 2,
         device_workers: 2,
         finishers: 1,
+        expected: 0,
         limits: Limits {
             host_bytes: 256 << 10,
             waiting: 1000,

@@ -149,6 +149,18 @@ pub enum ProverError {
         /// What should hold.
         expected: &'static str,
     },
+    /// A parameter file that is not the one its manifest was written for.
+    #[error(
+        "expected the file that the manifest beside it was written for (BLAKE3 {expected}), found \
+         another ({found}): put the two that belong together side by side, or remove the manifest \
+         and name circuit and size"
+    )]
+    ParamsManifest {
+        /// Hash in the manifest.
+        expected: String,
+        /// Hash of the file.
+        found: String,
+    },
     /// Good parameters of another circuit.
     #[error(
         "expected the parameters of this circuit ({expected}), found those of another ({found})"
@@ -175,6 +187,14 @@ pub enum ProverError {
     InputsFile {
         /// What was there instead.
         found: String,
+    },
+    /// A circuit that exists and is not in this build.
+    #[error("{circuit} needs the feature `{feature}`, and this binary was built without it")]
+    CircuitLeftOut {
+        /// Its name.
+        circuit: &'static str,
+        /// The feature that brings it.
+        feature: &'static str,
     },
     /// A job that did not end with verified proofs.
     #[error("expected {partitions} verified proofs, found that {found}")]
@@ -235,12 +255,22 @@ pub enum ProverError {
         why: String,
     },
     /// A call of the CUDA driver failed.
-    #[error("{call} failed on the device: {code}")]
+    #[error("{call} failed on the device: {code} ({rc})")]
     DeviceCall {
         /// The call, with its sizes.
         call: String,
         /// The driver's name for the error.
         code: String,
+        /// The driver's number for it: 2 is out of memory.
+        rc: i32,
+    },
+    /// Device memory was to be freed that is still looked at.
+    #[error("expected no view of {bytes} bytes of device memory to be left, found {views}")]
+    DeviceViews {
+        /// Size of the allocation.
+        bytes: usize,
+        /// Views that are left.
+        views: usize,
     },
     /// The kernels could not be compiled for this device.
     #[error("the kernels of {what} do not compile for this device: {log}")]
@@ -249,6 +279,19 @@ pub enum ProverError {
         what: &'static str,
         /// What the compiler says.
         log: String,
+    },
+    /// A domain that the device's transforms do not do.
+    #[error(
+        "expected a domain of 2^{least} to 2^{most} points on the device, found 2^{log2}: take the \
+         CPU's quotient for it"
+    )]
+    DeviceDomain {
+        /// Smallest binary logarithm.
+        least: u32,
+        /// Largest binary logarithm.
+        most: u32,
+        /// The one that was asked for.
+        log2: u32,
     },
     /// More or fewer elements than a device buffer or a kernel holds.
     #[error("expected {expected} elements for {what} on the device, found {found}")]

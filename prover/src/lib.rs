@@ -19,11 +19,14 @@ pub mod ntt;
 pub mod plan;
 pub mod preflight;
 pub mod proving;
+pub mod scalars;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod srs;
 pub mod trace;
 
 mod error;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 pub use error::ProverError;

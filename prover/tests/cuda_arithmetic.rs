@@ -180,6 +180,34 @@ fn field_operations_agree_with_big_integers() {
     }
 }
 
+#[test]
+fn products_with_constants_agree_with_big_integers() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = build(folder.path());
+    let mut random = Random(20_261_130);
+    let r = number(R);
+    let twice = &r * 2_u32;
+    let mut operands: Vec<[BigUint; 2]> = (0..20_000)
+        .map(|_| [random.below(&twice), random.below(&r)])
+        .collect();
+    // Limbs of ones and of zeros, where carries run far.
+    for at in 0..4096_u32 {
+        let limbs = |bits: u32| {
+            let limbs = (0..8).map(|limb| if bits >> limb & 1 == 1 { u32::MAX } else { 0 });
+            BigUint::new(limbs.collect())
+        };
+        operands.push([limbs(at * 37) % &twice, limbs(at / 16) % &r]);
+    }
+    let lines: Vec<String> = operands
+        .iter()
+        .map(|[a, w]| line("fr_mul_const", &[a, w, &((w << 256_u32) / &r)]))
+        .collect();
+    for ([a, w], answer) in operands.iter().zip(run(&program, &lines)) {
+        assert!(answer[0] < twice, "{a:x} by {w:x} gives {:x}", answer[0]);
+        assert_eq!(&answer[0] % &r, a * w % &r, "{a:x} by {w:x}");
+    }
+}
+
 /// An element of Fp2, or of Fp with imaginary part zero.
 type Pair = [BigUint; 2];
 
@@ -312,6 +340,99 @@ impl Group<'_> {
     }
 }
 
+impl Group<'_> {
+    /// Multiples of a base from its tables, for scalars at the edges of windows.
+    fn check_fixed_base(&self, program: &Path, point: impl Fn(&Scalar) -> Vec<u8>) {
+        for bits in [3_u32, 5] {
+            let base = Scalar::from(77);
+            let mut tables: Vec<BigUint> = Vec::new();
+            let mut window = base;
+            for _ in 0..256_u32.div_ceil(bits) {
+                let entries = (1..=1_u64 << (bits - 1)).map(|k| window * Scalar::from(k));
+                for [x, y] in entries.filter_map(|entry| coordinates(&point(&entry))) {
+                    let parts = [x, y].into_iter();
+                    let parts = parts.flat_map(|pair| pair.into_iter().take(self.degree));
+                    tables.extend(parts.map(|part| (part << 384_u32) % &self.p));
+                }
+                window *= Scalar::from(1 << bits);
+            }
+            let tables = line("", &tables.iter().collect::<Vec<_>>());
+            let scalars = edges(12);
+            let lines: Vec<String> = scalars
+                .iter()
+                .map(|scalar| {
+                    let name = format!("{}_fixed", self.name);
+                    line(&name, &[&montgomery(scalar), &bits.into()]) + &tables
+                })
+                .collect();
+            for (scalar, answer) in scalars.iter().zip(run(program, &lines)) {
+                let want = coordinates(&point(&(base * scalar)));
+                assert!(self.is(&answer, want.as_ref()), "{bits} bits, {scalar:?}");
+            }
+        }
+    }
+}
+
+/// A scalar as a number, and in Montgomery form.
+fn plain(scalar: &Scalar) -> BigUint {
+    BigUint::from_bytes_le(&scalar.to_bytes_le())
+}
+
+fn montgomery(scalar: &Scalar) -> BigUint {
+    (plain(scalar) << 256_u32) % number(R)
+}
+
+/// 0, 1, −1, powers of two and their neighbours, and some random scalars.
+fn edges(count: usize) -> Vec<Scalar> {
+    let mut random = Random(23);
+    let mut all = vec![Scalar::from(0), Scalar::from(1), -Scalar::from(1)];
+    for bit in [1_u32, 2, 3, 15, 16, 17, 63, 128, 253, 254] {
+        let power = (0..bit).fold(Scalar::from(1), |power, _| power + power);
+        all.extend([
+            power,
+            power + Scalar::from(1),
+            power - Scalar::from(1),
+            -power,
+        ]);
+    }
+    all.extend((0..count).map(|_| {
+        (0..4).fold(Scalar::from(0), |sum, _| {
+            (0..64).fold(sum, |sum, _| sum + sum) + Scalar::from(random.word())
+        })
+    }));
+    all
+}
+
+/// Digits in a range of 2^bits that sum up to the scalar are unique, so they are also those of the
+/// processor's tables.
+#[test]
+fn digits_sum_up_to_the_scalar() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = build(folder.path());
+    let cases: Vec<(u32, Scalar)> = (2..=17)
+        .chain([24])
+        .flat_map(|bits| edges(40).into_iter().map(move |scalar| (bits, scalar)))
+        .collect();
+    let lines: Vec<String> = cases
+        .iter()
+        .map(|(bits, scalar)| line("digits", &[&montgomery(scalar), &(*bits).into()]))
+        .collect();
+    for ((bits, scalar), answer) in cases.iter().zip(run(&program, &lines)) {
+        let half = 1_i64 << (bits - 1);
+        let (carry, digits) = answer.split_last().expect("a carry");
+        assert_eq!(*carry, BigUint::ZERO, "the last carry is taken up");
+        assert_eq!(digits.len(), 256_usize.div_ceil(*bits as usize));
+        let mut sum = num_bigint::BigInt::ZERO;
+        for digit in digits.iter().rev() {
+            let word = u32::try_from(digit).expect("a word");
+            let digit = i64::from(word.cast_signed());
+            assert!(-half < digit && digit <= half, "{bits} bits: {digit}");
+            sum = (sum << *bits) + digit;
+        }
+        assert_eq!(sum, plain(scalar).into(), "{bits} bits, {scalar:?}");
+    }
+}
+
 #[test]
 fn points_agree_with_blstrs() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -322,19 +443,23 @@ fn points_agree_with_blstrs() {
         degree: 1,
         p: p.clone(),
     };
-    g1.check(&program, |k| {
+    let point = |k: &Scalar| {
         let point: G1Affine = (G1Projective::generator() * k).to_affine();
         point.to_uncompressed().to_vec()
-    });
+    };
+    g1.check(&program, point);
+    g1.check_fixed_base(&program, point);
     let g2 = Group {
         name: "g2",
         degree: 2,
         p,
     };
-    g2.check(&program, |k| {
+    let point = |k: &Scalar| {
         let point: G2Affine = (G2Projective::generator() * k).to_affine();
         point.to_uncompressed().to_vec()
-    });
+    };
+    g2.check(&program, point);
+    g2.check_fixed_base(&program, point);
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! to its buffers is read off ([`life`]) and judged ([`check`]); what would help is tried
 //! ([`change`], [`minimum`]); [`report`] puts it together. Schedules come from files, from events
 //! of our own traces ([`events`]), or are rebuilt for old logs ([`lifecycle`]); [`log`] picks.
-//! [`explore`] tries all orders, [`shrink`] leaves the core.
+//! [`explore`] tries all orders, [`shrink`] leaves the core, [`quiet`] judges a schedule that is
+//! too long to keep.
 
 pub mod change;
 pub mod check;
@@ -14,6 +15,7 @@ pub mod life;
 pub mod lifecycle;
 pub mod log;
 pub mod minimum;
+pub mod quiet;
 pub mod report;
 pub mod run;
 pub mod shrink;

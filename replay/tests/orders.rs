@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use replay::explore::{Bounds, Exploration, explore};
+use replay::life::Life;
 use replay::run::{Options, Record, Stop};
 use replay::vram::{H200_580, Profile, STRICT};
 use tracefmt::ops::{Header, OnError, Op, Schedule, Step, Stream, Work};
@@ -20,6 +21,7 @@ enum Verdict {
     Passes,
     Fails,
     Stuck,
+    Misuses,
 }
 
 fn explored(found: &Exploration) -> BTreeSet<Verdict> {
@@ -27,21 +29,71 @@ fn explored(found: &Exploration) -> BTreeSet<Verdict> {
         (Verdict::Passes, &found.passing),
         (Verdict::Fails, &found.failing),
         (Verdict::Stuck, &found.stuck),
+        (Verdict::Misuses, &found.misused),
     ];
     let seen = all.into_iter().filter(|(_, order)| order.is_some());
     seen.map(|(verdict, _)| verdict).collect()
 }
 
-fn run(schedule: &Schedule, profile: Profile) -> Verdict {
+/// The names that one worker gives, for some bytes, and that no way around passes over.
+fn told(schedule: &Schedule) -> BTreeSet<(u32, u64)> {
+    let key = |step: &Step| match step.op {
+        Op::Malloc { id, bytes } | Op::MallocAsync { id, bytes, .. } => {
+            Some(((step.gpu.unwrap_or(0), id), bytes))
+        }
+        _ => None,
+    };
+    let steps = &schedule.steps;
+    let mut told: BTreeSet<(u32, u64)> = steps.iter().filter_map(key).map(|one| one.0).collect();
+    for (at, step) in steps.iter().enumerate() {
+        let Some((name, bytes)) = key(step) else {
+            continue;
+        };
+        let of_other = |other: &Step| {
+            other.worker != step.worker && key(other).is_some_and(|(other, _)| other == name)
+        };
+        let before = steps
+            .iter()
+            .take(at + 1)
+            .filter(|other| other.worker == step.worker);
+        let mut passed = false;
+        for other in before {
+            let is_label = matches!(other.op, Op::Label { .. });
+            passed = (passed && !is_label) || matches!(other.on_error, OnError::Fallback(_));
+        }
+        if bytes == 0 || passed || steps.iter().any(of_other) {
+            told.remove(&name);
+        }
+    }
+    told
+}
+
+/// What comes of an order, of whose buffers it can be told when they are freed.
+fn run(schedule: &Schedule, whole: &Schedule, profile: Profile) -> BTreeSet<Verdict> {
     let record = Record::of(schedule, &Options::hypothetical(profile));
     let waits = |stop: &Stop| matches!(stop, Stop::Locked { .. } | Stop::Alone { .. });
-    if !record.passes(schedule) {
-        Verdict::Fails
+    let failed = record.failed_allocations(schedule).next();
+    let end = failed.map_or(usize::MAX, |(place, _, _)| place);
+    // An order that ends early does not hold all that is made under a name.
+    let told = told(whole);
+    let life = Life::of(schedule, &record);
+    let misused = life
+        .double_frees
+        .iter()
+        .chain(&life.late_uses)
+        .any(|misuse| {
+            let buffer = life.buffers[misuse.buffer];
+            misuse.place < end && told.contains(&(buffer.gpu, buffer.id))
+        });
+    let ends = if end < usize::MAX {
+        Some(Verdict::Fails)
     } else if record.ending.stopped.iter().any(|(_, stop)| waits(stop)) {
-        Verdict::Stuck
+        Some(Verdict::Stuck)
     } else {
-        Verdict::Passes
-    }
+        (!misused).then_some(Verdict::Passes)
+    };
+    let misused = misused.then_some(Verdict::Misuses);
+    ends.into_iter().chain(misused).collect()
 }
 
 /// Runs every interleaving of the workers' steps.
@@ -57,7 +109,7 @@ fn every_order(schedule: &Schedule, profile: Profile) -> BTreeSet<Verdict> {
     let mut order = Vec::new();
     extend(&programs, &mut next, &mut order, &mut |steps| {
         let one = Schedule::new(schedule.header.clone(), steps.to_vec());
-        seen.insert(run(&one, profile));
+        seen.extend(run(&one, schedule, profile));
     });
     seen
 }
@@ -114,6 +166,12 @@ fn op() -> impl Strategy<Value = Op> {
         stream().prop_map(|stream| Op::Launch(Work {
             stream,
             reads: Vec::new(),
+            writes: Vec::new(),
+            ms: None,
+        })),
+        (id(), stream()).prop_map(|(id, stream)| Op::Launch(Work {
+            stream,
+            reads: vec![id],
             writes: Vec::new(),
             ms: None,
         })),
@@ -191,21 +249,22 @@ fn check(schedule: &Schedule, profile: Profile) -> Result<(), TestCaseError> {
     let verdicts = explored(&found);
     prop_assert_eq!(&verdicts, &every_order(schedule, profile));
     prop_assert!(
-        verdicts.contains(&run(schedule, profile)),
+        verdicts.is_superset(&run(schedule, schedule, profile)),
         "the order as it stands"
     );
     for (wanted, order) in [
         (Verdict::Fails, &found.failing),
         (Verdict::Stuck, &found.stuck),
         (Verdict::Passes, &found.passing),
+        (Verdict::Misuses, &found.misused),
     ] {
         let Some(order) = order else { continue };
         let steps = order.iter().map(|at| schedule.steps[*at].clone()).collect();
         let one = Schedule::new(schedule.header.clone(), steps);
-        let verdict = run(&one, profile);
+        let verdict = run(&one, schedule, profile);
         // Those who wait in a stuck order have not taken the step that they wait for.
         prop_assert!(
-            verdict == wanted || wanted == Verdict::Stuck,
+            verdict.contains(&wanted) || matches!(wanted, Verdict::Stuck | Verdict::Misuses),
             "{order:?}: {verdict:?}"
         );
     }

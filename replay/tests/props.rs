@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use replay::change::{Change, FreeAt, Verdict, run_all};
 use replay::explore::{Bounds, explore};
 use replay::minimum::minimum;
+use replay::quiet::{Quiet, Said};
+use replay::report::{Report, Request, replay};
 use replay::vram::{H200_580, Machine, Outcome, Profile};
 use tracefmt::ops::{Header, Op, Schedule, Step, Stream, Work, strategy};
 
@@ -147,6 +149,34 @@ proptest! {
         let granted = sizes.iter().zip(&outcomes).filter(|(_, outcome)| outcome.rc == 0);
         let sum: u64 = granted.map(|(bytes, _)| bytes).sum();
         prop_assert!(sum <= CAPACITY - (1 << 30));
+    }
+
+    /// The part of a schedule that shows its first failure shows the root that the whole shows.
+    #[test]
+    fn the_first_failure_has_its_root_in_its_part(schedule in sensible(true)) {
+        // On a card as small as this one, most of them fail.
+        let header = Header::one_gpu(CAPACITY / 2, 1 << 30);
+        let schedule = Schedule::new(header, schedule.steps);
+        let mut quiet = Quiet::new(schedule.header.clone(), H200_580);
+        let mut said = schedule.steps.iter().map(|step| quiet.step(step));
+        let said = said.find(|said| *said != Said::Clear);
+        if said != Some(Said::Failed) {
+            return Ok(());
+        }
+        let mut short = quiet.short().expect("a request failed");
+        for (at, step) in schedule.steps.iter().enumerate() {
+            short.offer(at, at as u64 + 2, step.clone());
+        }
+        let part = quiet.judge(short, schedule.steps.len() as u64, "a");
+        let whole = replay(&schedule, &Request::events("a")).expect("a known driver");
+        if let Some(part) = part {
+            let root = |report: &Report| {
+                let root = report.findings.iter().find(|finding| finding.root);
+                root.map(|root| (root.code, root.cause))
+            };
+            prop_assert_eq!(root(&part), root(&whole));
+            prop_assert_eq!(part.verdict, whole.verdict);
+        }
     }
 
     /// Not so in the pool: with room to spare the driver grows it, where a smaller card makes it

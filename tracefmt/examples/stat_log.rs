@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use tracefmt::event::EventKind;
 use tracefmt::grammar;
-use tracefmt::scan::{Class, Classes, Line, Sink, scan_reader};
+use tracefmt::scan::{Class, Classes, Line, PlainKind, Sink, scan_reader};
 
 /// Counts typed lines.
 #[derive(Default)]
@@ -25,7 +25,12 @@ impl Sink for Typed {
 
     #[inline]
     fn line(&mut self, line: &Line<'_>) {
-        if line.class == Class::Timing {
+        if let Some(kind) = line.plain_kind() {
+            match kind {
+                PlainKind::Event(kind) => self.events[kind as usize] += 1,
+                PlainKind::Timing(_) => self.timings += 1,
+            }
+        } else if line.class == Class::Timing {
             let timing = grammar::parse_timing(line.text);
             self.timings += 1;
             self.tagged += u64::from(timing.tag.is_some());

@@ -9,11 +9,13 @@
 pub mod cuda;
 pub mod event;
 pub mod finding;
+pub mod foreign;
 pub mod grammar;
 pub mod input;
 pub mod lint;
 pub mod ops;
 pub mod phase;
+pub mod pieces;
 pub mod record;
 pub mod run;
 pub mod scan;

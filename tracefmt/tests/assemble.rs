@@ -158,7 +158,8 @@ mod tests {
         assert_eq!(ends(whole.clone()), [RunEnd::Complete]);
         assert_eq!(ends(format!("{start}{job}")), [RunEnd::Cut]);
         let restarted = [RunEnd::Restarted, RunEnd::Complete];
-        assert_eq!(ends(format!("{start}{job}{whole}")), restarted);
+        let other = whole.replace("run=r", "run=s");
+        assert_eq!(ends(format!("{start}{job}{other}")), restarted);
     }
 
     /// Sixty-four calls begin at once and print thousands of lines that any of them could own: what
@@ -255,5 +256,47 @@ mod tests {
             }
             prop_assert_eq!(tasks(&lines), before);
         }
+    }
+
+    #[test]
+    fn events_without_a_key_that_they_need_are_kept_by_line() {
+        let run = only(
+            "TIMELINE,0,JOB_SUBMIT,a,kind=porep-c2,partitions=1,t_us=10\n\
+             TIMELINE,0,VRAM_ALLOC,a,gpu=0,worker=0,partition=0,t_us=20,id=1,rc=0\n\
+             TIMELINE,x,GPU_START,a,worker=0\n\
+             TIMELINE,5,GPU_END,a,worker=0,partition=0\n",
+        );
+        let lines: Vec<_> = run.unread.lines.iter().map(|at| at.line).collect();
+        assert_eq!((run.unread.count, lines), (2, vec![2, 4]));
+        assert_eq!(run.torn.lost.len(), 1);
+    }
+
+    #[test]
+    fn a_failure_in_unknown_words_is_told_by_what_follows() {
+        let begin = "TIMELINE,5,SYNTH_START,a,partition=0\nTIMELINE,5,SYNTH_START,a,partition=1\n";
+        let head = "2026-02-19T04:20:17.000000Z";
+        for (level, words, fields) in [
+            ("ERROR", "giving up on partition", "job_id=a partition=0"),
+            (" WARN", "gave up", "job_id=a partition=0 error=no luck"),
+            (" WARN", "gave up", "job_id=a partition=0 err=no luck"),
+        ] {
+            let line = format!("{head} {level} cuzk_core::engine: {words} {fields}\n");
+            let run = only(&format!("{begin}{line}"));
+            assert_eq!(
+                outcomes(&run),
+                [Outcome::Failed, Outcome::Synthesizing],
+                "{line}"
+            );
+            assert_eq!(run.jobs[0].outcome, JobOutcome::Failed, "{line}");
+            assert_eq!(run.troubles[0].kind, TroubleClass::Failure);
+            let after = "TIMELINE,9,SYNTH_END,a,partition=0,synth_ms=4\n";
+            let run = only(&format!("{begin}{line}{after}"));
+            assert_eq!(run.jobs[0].outcome, JobOutcome::Open, "{line}");
+        }
+        let line = format!("{head}  WARN cuzk_core::engine: slow job_id=a partition=0\n");
+        assert_eq!(
+            only(&format!("{begin}{line}")).jobs[0].outcome,
+            JobOutcome::Open
+        );
     }
 }

@@ -393,7 +393,7 @@ mod tests {
         assert!(trace.runs[0].bench.is_none());
         let bench = trace.runs[1].bench.as_ref().unwrap();
         assert_eq!(
-            (bench.completed, bench.proofs.len(), bench.line.input),
+            (bench.completed, bench.proofs.len(), bench.line.input()),
             (Some(3), 3, 1)
         );
     }

@@ -87,6 +87,7 @@ fn add_run(trace: &Trace, run: &Run, options: &Options, analysis: &mut Analysis)
         analysis.gpus.push(row);
     }
     analysis.findings.extend(find::contention(&sight));
+    analysis.findings.extend(find::out_of_order(&sight));
     analysis.critical_path.extend(steps);
     if options.regions {
         regions::add(run, &all, &mut analysis.regions);

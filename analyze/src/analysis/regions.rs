@@ -49,7 +49,7 @@ fn region(run: &Run, all: &Reconstruction, jobs: &[Arc<str>], hold: &Hold) -> Re
 
 /// Line numbers of a call's timing lines, in a list of just that size.
 fn lines(run: &Run, call: usize) -> Box<[u32]> {
-    let mut lines = Vec::with_capacity(run.marks_of(call).count());
+    let mut lines = Vec::with_capacity(run.marks_len(call));
     lines.extend(run.marks_of(call).map(|mark| mark.line().line));
     lines.into_boxed_slice()
 }

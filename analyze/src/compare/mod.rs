@@ -29,7 +29,13 @@ pub fn compare(a: &Trace, b: &Trace) -> Comparison {
         .map(|setting| {
             let value = |side: &Option<String>| side.clone().unwrap_or_default();
             let (a, b) = (value(&setting.a), value(&setting.b));
-            format!("{} differs: {a} in A, {b} in B", setting.name)
+            let name = &setting.name;
+            let verb = if name.ends_with('s') {
+                "differ"
+            } else {
+                "differs"
+            };
+            format!("{name} {verb}: {a} in A, {b} in B")
         })
         .collect();
     let sides = [samples(a), samples(b)];

@@ -13,15 +13,26 @@ use super::model::Setting;
 pub(super) fn settings(a: &Trace, b: &Trace) -> Vec<Setting> {
     let (one, other) = (facts(a), facts(b));
     let mut names: Vec<&String> = one.keys().chain(other.keys()).collect();
-    names.sort_by_key(|name| (!SHAPE.contains(&plain(name)), rank(name), (*name).clone()));
+    names.sort_by_key(|name| {
+        (
+            !SHAPE.contains(&name.as_str()),
+            rank(plain(name)),
+            (*name).clone(),
+        )
+    });
     names.dedup();
     names
         .into_iter()
         .map(|name| Setting {
-            name: plain(name).to_owned(),
+            // What the log itself names is told apart where this list has the same word.
+            name: if rank(plain(name)) == usize::MAX {
+                plain(name).to_owned()
+            } else {
+                name.clone()
+            },
             a: one.get(name).cloned(),
             b: other.get(name).cloned(),
-            shape: SHAPE.contains(&plain(name)),
+            shape: SHAPE.contains(&name.as_str()),
         })
         .collect()
 }
@@ -86,7 +97,7 @@ fn facts_of(run: &Run) -> Vec<(String, String)> {
     put("dialect", Some(run.dialect.name.to_owned()));
     put("build", config.build.clone());
     put("vram", config.vram_bytes.map(|n| n.to_string()));
-    put("free_mib", config.free_mib.map(|n| n.to_string()));
+    put("free_mib", config.free_bytes.map(|n| (n >> 20).to_string()));
     put(
         "lot_of_memory",
         config.lot_of_memory.map(|yes| yes.to_string()),

@@ -122,7 +122,7 @@ mod tests {
     fn trouble(kind: TroubleClass, code: Option<i32>, text: &str) -> Trouble {
         Trouble {
             kind,
-            line: LineRef { input: 0, line: 1 },
+            line: LineRef::new(0, 1),
             us: None,
             code,
             text: text.to_owned(),

@@ -1,14 +1,23 @@
 //! Failed device calls of our own traces as lines of trouble: allocations, registrations,
 //! launches and synchronisations carry their result code, and a code other than 0 is an error
-//! line by itself. A call whose partition ended all the same counts as passed over.
+//! line by itself. A call whose partition ended all the same counts as passed over; an allocation
+//! that a smaller plan made good is none: what made it fail, replay says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tracefmt::event::What;
 use tracefmt::run::{DeviceEvent, Outcome, Run, Trouble, TroubleClass};
 
 /// The failed calls of a run, in file order.
 pub(crate) fn failures(run: &Run) -> Vec<Trouble> {
+    let events = run.device_events.iter();
+    let fallbacks = events.filter_map(|event| match event.what {
+        What::PlanFallback { id, .. } => Some(id),
+        _ => None,
+    });
+    let fallbacks: BTreeSet<u64> = fallbacks.collect();
+    let fell_back =
+        |what: &What<'_>| matches!(what, What::VramAlloc(one) if fallbacks.contains(&one.id));
     let failed: Vec<(&DeviceEvent, i32, String)> = run
         .device_events
         .iter()
@@ -28,8 +37,12 @@ pub(crate) fn failures(run: &Run) -> Vec<Trouble> {
         let key = event.job.map(|job| (job, event.place.partition));
         let task = key.and_then(|key| tasks.get(&key).copied());
         let outcome = task.and_then(|task| run.tasks.get(task as usize));
-        let passed = outcome.is_some_and(|task| task.outcome == Outcome::Completed);
-        Trouble {
+        let outcome = outcome.map(|task| task.outcome);
+        if fell_back(&event.what) && outcome != Some(Outcome::Failed) {
+            return None;
+        }
+        let passed = outcome == Some(Outcome::Completed);
+        Some(Trouble {
             kind: if passed {
                 TroubleClass::Fallback
             } else {
@@ -41,9 +54,9 @@ pub(crate) fn failures(run: &Run) -> Vec<Trouble> {
             text,
             job: event.job,
             task,
-        }
+        })
     };
-    failed.into_iter().map(trouble).collect()
+    failed.into_iter().filter_map(trouble).collect()
 }
 
 /// Result code of a device call, and what it was.

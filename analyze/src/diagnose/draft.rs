@@ -21,6 +21,8 @@ pub(crate) enum Role {
     /// Followed from the death of the process, which is named by `run.truncated` or
     /// `run.aborted`; root only when nothing else explains it.
     LostAtEnd,
+    /// Rests on lines of a kind that the log is known to lack: follows from that, never a root.
+    Doubtful,
     /// By its nature a consequence, never a root.
     Consequence,
     /// Stands beside the failures: no cause, no consequence, never a root.
@@ -46,10 +48,7 @@ impl Draft {
         Self {
             finding: Finding::new(code, severity, Confidence::Certain, title),
             lines: Vec::new(),
-            at: LineRef {
-                input: u32::MAX,
-                line: u32::MAX,
-            },
+            at: LineRef::new(u32::MAX, u32::MAX),
             role,
         }
     }

@@ -50,8 +50,8 @@ where
 {
     fn fetch(&self, wanted: &[LineRef]) -> BTreeMap<LineRef, String> {
         let mut texts = BTreeMap::new();
-        for lines in wanted.chunk_by(|a, b| a.input == b.input) {
-            let input = lines.first().map_or(0, |line| line.input);
+        for lines in wanted.chunk_by(|a, b| a.input() == b.input()) {
+            let input = lines.first().map_or(0, |line| line.input());
             if let Some(reader) = (self.0)(input) {
                 // A file that breaks off while it is read has given what it had.
                 let _partial = pick(BufReader::with_capacity(1 << 18, reader), lines, &mut texts);
@@ -193,7 +193,7 @@ mod tests {
             let bytes = std::io::Cursor::new(file.clone().into_bytes());
             (input == 1).then(|| Box::new(bytes) as Box<dyn Read>)
         });
-        let line = |input, line| LineRef { input, line };
+        let line = |input, line| LineRef::new(input, line);
         let wanted = [
             line(0, 1),
             line(1, 1),
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_map_gives_what_it_has() {
-        let line = |line| LineRef { input: 0, line };
+        let line = |line| LineRef::new(0, line);
         let map = BTreeMap::from([(line(3), "three".to_owned())]);
         let got = map.fetch(&[line(2), line(3)]);
         assert_eq!(

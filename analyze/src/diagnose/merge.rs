@@ -8,6 +8,7 @@ use tracefmt::finding::{Code, Evidence, Finding, Severity};
 use tracefmt::run::{LineRef, Trace};
 
 use super::device;
+use super::doubt;
 use super::draft::{Draft, EVIDENCE_MAX, Role};
 use super::find;
 use super::lines;
@@ -35,6 +36,7 @@ pub(super) fn diagnose(question: &Question<'_>) -> Diagnosis {
         let known = |other: &Draft| drafts.iter().any(|draft| is_twin(draft, other));
         let beside: Vec<Draft> = beside.into_iter().filter(|other| !known(other)).collect();
         drafts.extend(beside);
+        doubt::cast(run, &mut drafts);
         let causes = cause::settle(&mut drafts);
         lend_lines(&mut drafts);
         rows.push(row(&scene, &drafts));
@@ -58,9 +60,10 @@ pub(super) fn diagnose(question: &Question<'_>) -> Diagnosis {
         baseline,
         root: None,
         findings,
+        foreign: crate::foreign::rows(trace),
     };
     point_to_roots(&mut diagnosis);
-    diagnosis.summary = summary(&diagnosis);
+    diagnosis.summary = summary(trace, &diagnosis);
     diagnosis
 }
 
@@ -96,15 +99,20 @@ fn foreign<'a>(question: &'a Question<'_>) -> impl Iterator<Item = Draft> + use<
         .map(|(finding, role)| adopt(trace, &finding, role))
 }
 
-/// Whether replay says of host memory what the lines say already: the same code at the same
-/// line. What the lines say counts calls, and names the way around that was taken.
+/// Whether replay says of host memory or of a failed call what the lines say already: the same
+/// code at the same line. What the lines say counts calls, and names the way around that was
+/// taken.
 fn is_twin(ours: &Draft, replay: &Draft) -> bool {
     let code = ours.finding.code;
-    let of_host = matches!(
+    let of_lines = matches!(
         code,
-        Code::HostStaleRegistration | Code::HostDoubleRegister | Code::HostUnregisterUnknown
+        Code::HostStaleRegistration
+            | Code::HostDoubleRegister
+            | Code::HostUnregisterUnknown
+            | Code::CudaError
+            | Code::CudaStickyError
     );
-    of_host && code == replay.finding.code && ours.lines.first() == replay.lines.first()
+    of_lines && code == replay.finding.code && ours.lines.first() == replay.lines.first()
 }
 
 /// How many lines of the failure itself a root that explains it quotes.
@@ -150,16 +158,7 @@ fn by_run(trace: &Trace, drafts: impl Iterator<Item = Draft>) -> BTreeMap<u32, V
 
 /// A finding made elsewhere as a draft; its quoted lines are found again by path and number.
 fn adopt(trace: &Trace, finding: &Finding, role: Role) -> Draft {
-    let line_of = |evidence: &Evidence| {
-        let input = trace
-            .inputs
-            .iter()
-            .position(|input| input.path == evidence.path)?;
-        Some(LineRef {
-            input: u32::try_from(input).ok()?,
-            line: u32::try_from(evidence.line).ok()?,
-        })
-    };
+    let line_of = |evidence: &Evidence| trace.line_at(&evidence.path, evidence.line);
     let role = if finding.severity == Severity::Error {
         role
     } else {
@@ -178,7 +177,7 @@ fn adopt(trace: &Trace, finding: &Finding, role: Role) -> Draft {
 
 fn row(scene: &Scene<'_>, drafts: &[Draft]) -> RunRow {
     let run = scene.run;
-    let input = scene.trace.inputs.get(run.first.input as usize);
+    let input = scene.trace.inputs.get(run.first.input() as usize);
     RunRow {
         run: run.index,
         dialect: run.dialect.name.to_owned(),
@@ -237,17 +236,16 @@ fn order(trace: &Trace, question: &Question<'_>, mut all: Vec<Settled>) -> Vec<F
 }
 
 fn quote(trace: &Trace, lines: &[LineRef], texts: &BTreeMap<LineRef, String>) -> Vec<Evidence> {
-    let path = |line: &LineRef| {
-        let input = trace.inputs.get(line.input as usize);
-        input.map_or_else(String::new, |input| input.path.clone())
-    };
     lines
         .iter()
         .take(EVIDENCE_MAX)
-        .map(|line| Evidence {
-            path: path(line),
-            line: u64::from(line.line),
-            text: texts.get(line).cloned().unwrap_or_default(),
+        .map(|line| {
+            let (path, number) = trace.place(*line).unwrap_or(("", line.line));
+            Evidence {
+                path: path.to_owned(),
+                line: u64::from(number),
+                text: texts.get(line).cloned().unwrap_or_default(),
+            }
         })
         .collect()
 }
@@ -265,7 +263,7 @@ fn point_to_roots(diagnosis: &mut Diagnosis) {
 }
 
 /// The verdict of the worst run in a sentence, and how many other runs there are.
-fn summary(diagnosis: &Diagnosis) -> String {
+fn summary(trace: &Trace, diagnosis: &Diagnosis) -> String {
     let worst = diagnosis
         .runs
         .iter()
@@ -277,7 +275,13 @@ fn summary(diagnosis: &Diagnosis) -> String {
     let at = root
         .and_then(|root| root.evidence.first())
         .map(|evidence| format!("{}:{}", evidence.path, evidence.line));
-    let mut said = verdict::sentence(row, at.as_deref());
+    let cut = diagnosis
+        .findings
+        .iter()
+        .find(|finding| finding.code == Code::RunTruncated && finding.run.unwrap_or(0) == row.run);
+    let cut = cut.map(|finding| finding.title.as_str());
+    let run = trace.runs.iter().find(|run| run.index == row.run);
+    let mut said = verdict::sentence(row, run, at.as_deref(), cut);
     if diagnosis.runs.len() > 1 {
         said = format!("run {} of {}: {said}", row.run, diagnosis.runs.len());
     }

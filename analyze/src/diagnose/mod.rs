@@ -9,7 +9,9 @@ mod cause;
 mod classify;
 mod cuda;
 mod device;
+mod doubt;
 mod draft;
+mod ending;
 mod find;
 mod lines;
 mod merge;
@@ -23,6 +25,7 @@ mod tests;
 mod text;
 mod verdict;
 
+pub use ending::ending;
 pub use lines::{LineSource, NoLines, ReadAgain};
 pub use model::{
     BaselineRow, Diagnosis, InputRow, JobCounts, PartitionCounts, RunRow, SCHEMA, Verdict,

@@ -2,7 +2,9 @@
 //! Fields may be added, never changed. How the values are arrived at is not here.
 
 use serde::{Deserialize, Serialize};
-use tracefmt::finding::{Confidence, Finding, Severity};
+use tracefmt::finding::{Code, Confidence, Finding, Severity};
+
+use crate::foreign::ForeignRow;
 
 /// Schema name of [`Diagnosis`].
 pub const SCHEMA: &str = "cuzk.diagnosis/1";
@@ -27,6 +29,9 @@ pub struct Diagnosis {
     pub root: Option<String>,
     /// Root first, then errors, warnings and information, each in order of the log.
     pub findings: Vec<Finding>,
+    /// Timings of other programs, where an input holds no run of the engine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<ForeignRow>,
 }
 
 /// One input.
@@ -135,6 +140,9 @@ pub struct PartitionCounts {
     pub failed: u64,
     /// Still on their way when the log ends.
     pub open: u64,
+    /// Not done, and their job was cancelled.
+    #[serde(default)]
+    pub cancelled: u64,
     /// Checked by themselves or with their job, and they hold.
     pub verified: u64,
 }
@@ -152,6 +160,20 @@ impl Diagnosis {
             3
         } else {
             0
+        }
+    }
+
+    /// The words that open a report: the verdict's, and first that the run is slower than the good
+    /// one where nothing else is wrong.
+    pub fn headline(&self) -> String {
+        let slower = |finding: &Finding| {
+            finding.code == Code::PerfPhaseRegression && finding.severity == Severity::Error
+        };
+        let words = self.verdict.headline();
+        if self.verdict < Verdict::Silent && self.findings.iter().any(slower) {
+            format!("SLOWER, {words}")
+        } else {
+            words.to_owned()
         }
     }
 

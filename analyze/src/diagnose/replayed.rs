@@ -100,7 +100,12 @@ fn explain(finding: &mut Finding, all: &[Finding]) {
         finding.evidence.truncate(EVIDENCE_MAX);
     }
     if let Some(failed) = failed {
-        if let Some(fix) = &mut finding.fix {
+        // A worker that is in its own way is not helped by the others' absence.
+        let others = finding
+            .worker
+            .zip(failed.worker)
+            .is_some_and(|(a, b)| a != b);
+        if let Some(fix) = finding.fix.as_mut().filter(|_| others) {
             fix.push_str(WAY_OUT);
         }
         finding.explanation.push(' ');
@@ -161,16 +166,29 @@ mod tests {
     fn a_late_free_takes_the_what_if_of_what_it_made_fail() {
         let mut oom = finding(Code::VramOom, "out of memory", 53);
         oom.cause = Some(OomCause::LateFree);
+        oom.worker = Some(1);
         oom.explanation = "22089 MiB wanted.".to_owned();
         let change = "free:d_bc=after:last-use".to_owned();
         oom.what_if = Some(WhatIf {
             change,
             passes: true,
+            unrecorded: 0,
             peak_bytes: 1,
         });
         let mut late = finding(Code::VramLateFree, "d_bc of worker 0 outlives its lock", 53);
         late.fix = Some("Free d_bc.".to_owned());
-        let folded = fold(&[late, oom]);
+        late.worker = Some(0);
+        let folded = fold(&[late.clone(), oom.clone()]);
+        let own = Finding {
+            worker: Some(1),
+            ..late
+        };
+        let alone = fold(&[own, oom]);
+        assert_eq!(
+            alone[0].fix.as_deref(),
+            Some("Free d_bc."),
+            "no other worker"
+        );
         assert!(
             folded[0]
                 .what_if

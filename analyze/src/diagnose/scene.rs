@@ -109,7 +109,7 @@ fn topics<'a>(troubles: &[&'a Trouble]) -> Vec<(Topic, &'a Trouble)> {
             continue;
         };
         let reach = above.line.line.saturating_add(MESSAGE_LINES_MAX);
-        let near = above.line.input == below.line.input && below.line.line <= reach;
+        let near = above.line.input() == below.line.input() && below.line.line <= reach;
         if *header == Topic::Panic && below.kind == TroubleClass::Cuda && near {
             *header = message;
         }
@@ -119,8 +119,8 @@ fn topics<'a>(troubles: &[&'a Trouble]) -> Vec<(Topic, &'a Trouble)> {
 
 /// Where a line stands: `line 7`, or `path:7` when there are several inputs.
 pub(crate) fn spot(trace: &Trace, line: LineRef) -> String {
-    match trace.inputs.get(line.input as usize) {
-        Some(input) if trace.inputs.len() > 1 => format!("{}:{}", input.path, line.line),
+    match trace.place(line) {
+        Some((path, number)) if trace.has_several_files() => format!("{path}:{number}"),
         _ => format!("line {}", line.line),
     }
 }
@@ -164,19 +164,31 @@ fn count_partitions(run: &Run) -> PartitionCounts {
     let mut counts = PartitionCounts::default();
     for task in &run.tasks {
         counts.total += 1;
+        let job = run.jobs.get(task.job as usize);
+        let cancelled = job.is_some_and(|job| job.outcome == JobOutcome::Cancelled);
         match task.outcome {
             Outcome::Completed => counts.completed += 1,
             Outcome::Failed | Outcome::Skipped | Outcome::Discarded => counts.failed += 1,
+            _ if cancelled => counts.cancelled += 1,
             Outcome::Synthesizing
             | Outcome::Synthesized
             | Outcome::Queued
             | Outcome::PickedUp
             | Outcome::Proving => counts.open += 1,
         }
-        let job = run.jobs.get(task.job as usize);
         let with_job = job.is_some_and(|job| matches!(job.verified, Some((true, _))));
         if task.verified == Some(true) || (with_job && task.verified.is_none()) {
             counts.verified += 1;
+        }
+    }
+    // Announced, and never begun.
+    for job in &run.jobs {
+        let missing = u64::from(job.partitions.unwrap_or(0)).saturating_sub(job.tasks.len() as u64);
+        counts.total += missing;
+        match job.outcome {
+            JobOutcome::Failed => counts.failed += missing,
+            JobOutcome::Cancelled => counts.cancelled += missing,
+            JobOutcome::Open | JobOutcome::Completed => counts.open += missing,
         }
     }
     counts

@@ -19,7 +19,7 @@ pub(crate) struct Daemon {
 impl Daemon {
     pub(crate) fn new() -> Self {
         let run = Run {
-            first: LineRef { input: 0, line: 1 },
+            first: LineRef::new(0, 1),
             dialect: Dialect {
                 name: "phase9-v1",
                 confidence: Confidence::Certain,
@@ -32,10 +32,7 @@ impl Daemon {
 
     pub(crate) fn now(&mut self) -> At {
         self.line += 1;
-        let line = LineRef {
-            input: 0,
-            line: self.line,
-        };
+        let line = LineRef::new(0, self.line);
         self.run.last = line;
         self.run.last_us = i64::from(self.line) * 1000;
         At {

@@ -3,7 +3,7 @@
 //! verdicts with different words.
 
 use tracefmt::finding::Code;
-use tracefmt::run::RunEnd;
+use tracefmt::run::{Run, RunEnd};
 
 use super::draft::Draft;
 use super::model::{RunRow, Verdict};
@@ -32,10 +32,11 @@ pub(crate) fn of_run(scene: &Scene<'_>, drafts: &[Draft]) -> Verdict {
         return Verdict::Truncated;
     }
     let ended = jobs.completed + jobs.cancelled;
-    if jobs.completed == 0 || ended < jobs.total || scene.run.end == RunEnd::Open {
+    let open = ended < jobs.total || scene.run.end == RunEnd::Open;
+    if ended == 0 || open || scene.run.lacks_start {
         return Verdict::Silent;
     }
-    if jobs.verified == jobs.completed {
+    if jobs.verified == jobs.completed && jobs.completed > 0 {
         Verdict::Verified
     } else {
         Verdict::CompleteUnverified
@@ -53,28 +54,22 @@ impl Draft {
 }
 
 /// The verdict in a sentence, for one run.
-pub(crate) fn sentence(row: &RunRow, root: Option<&str>) -> String {
-    let (jobs, parts) = (row.jobs, row.partitions);
+/// `run` is what was read of it, `cut` the title of its `run.truncated`.
+pub(crate) fn sentence(
+    row: &RunRow,
+    run: Option<&Run>,
+    root: Option<&str>,
+    cut: Option<&str>,
+) -> String {
+    let jobs = row.jobs;
     match row.verdict {
         Verdict::Failed => failed(row, root),
-        Verdict::Truncated if jobs.open == 0 => format!(
-            "the last line is cut ({}:{}); all {} seen before it had ended{}",
-            row.path,
-            row.last_line,
-            parts_of_jobs(row),
-            unverified(row),
-        ),
-        Verdict::Truncated => format!(
-            "the log breaks off at {}:{} while {} of {} were open; {} had ended, {} had not",
-            row.path,
-            row.last_line,
-            jobs.open,
-            many(jobs.total, "job"),
-            many(parts.completed, "partition"),
-            parts.open,
-        ),
+        Verdict::Truncated => truncated(row, run, cut),
         Verdict::Silent if jobs.total == 0 => {
             "no errors seen, but no job and no proof either".to_owned()
+        }
+        Verdict::Silent if jobs.open == 0 => {
+            "no errors seen, but the beginning of the log is missing".to_owned()
         }
         Verdict::Silent if jobs.completed == 0 => {
             "no errors seen, but the log ends before any proof".to_owned()
@@ -84,9 +79,18 @@ pub(crate) fn sentence(row: &RunRow, root: Option<&str>) -> String {
             jobs.open,
             many(jobs.total, "job"),
         ),
+        Verdict::CompleteUnverified if jobs.completed == 0 => format!(
+            "{} {} cancelled before a proof was made",
+            errors(root),
+            if jobs.total == 1 {
+                "the only job was".to_owned()
+            } else {
+                format!("all {} were", many(jobs.total, "job"))
+            }
+        ),
         Verdict::CompleteUnverified => {
             format!(
-                "{} all {} ended{}",
+                "{} {} ended{}",
                 errors(root),
                 parts_of_jobs(row),
                 unverified(row)
@@ -94,11 +98,51 @@ pub(crate) fn sentence(row: &RunRow, root: Option<&str>) -> String {
         }
         Verdict::Verified => {
             format!(
-                "{} all {} ended and were verified",
+                "{} {} ended and were verified{}",
                 errors(root),
-                parts_of_jobs(row)
+                parts_of_jobs(row),
+                cancelled(row)
             )
         }
+    }
+}
+
+/// A log that is cut or lacks lines; only one that is cut breaks off somewhere.
+fn truncated(row: &RunRow, run: Option<&Run>, cut: Option<&str>) -> String {
+    let (jobs, parts) = (row.jobs, row.partitions);
+    let breaks_off = run.is_none_or(|run| matches!(run.end, RunEnd::Cut | RunEnd::Restarted));
+    let at = format!("{}:{}", row.path, row.last_line);
+    let all = many(jobs.total, "job");
+    let ended = many(parts.completed, "partition");
+    if jobs.open == 0 {
+        let (how, seen) = (how_cut(cut), parts_of_jobs(row));
+        return format!(
+            "{how} ({at}); {seen} seen in it had ended{}",
+            unverified(row)
+        );
+    }
+    if breaks_off {
+        return format!(
+            "the log breaks off at {at} while {} of {all} were open; {ended} had ended, {} had not",
+            jobs.open, parts.open,
+        );
+    }
+    let have = if jobs.open == 1 { "has" } else { "have" };
+    format!(
+        "{} ({at}); {} of {all} {have} no end in it, {ended} had ended and {} had not",
+        how_cut(cut),
+        jobs.open,
+        parts.open,
+    )
+}
+
+/// The title of a `run.truncated` as the beginning of a sentence.
+fn how_cut(title: Option<&str>) -> String {
+    let title = title.unwrap_or("The log is cut");
+    let clause = title.split(", after").next().unwrap_or(title);
+    match clause.strip_prefix("The ") {
+        Some(rest) => format!("the {rest}"),
+        None => clause.to_owned(),
     }
 }
 
@@ -110,23 +154,44 @@ fn errors(root: Option<&str>) -> String {
     )
 }
 
+/// "all 12 partitions of 3 jobs": those of cancelled jobs are not meant.
 fn parts_of_jobs(row: &RunRow) -> String {
-    format!(
-        "{} of {}",
-        many(row.partitions.total, "partition"),
-        many(row.jobs.total, "job")
-    )
+    let (jobs, parts) = (row.jobs, row.partitions);
+    let meant = parts.total.saturating_sub(parts.cancelled);
+    let all = if parts.completed < meant {
+        format!("{} of {}", parts.completed, many(meant, "partition"))
+    } else {
+        format!("all {}", many(meant, "partition"))
+    };
+    let jobs = jobs.total.saturating_sub(jobs.cancelled);
+    format!("{all} of {}", many(jobs, "job"))
+}
+
+/// What else became of jobs, behind a sentence on those that ended.
+fn cancelled(row: &RunRow) -> String {
+    match row.jobs.cancelled {
+        0 => String::new(),
+        1 => "; 1 job was cancelled".to_owned(),
+        n => format!("; {n} jobs were cancelled"),
+    }
 }
 
 fn unverified(row: &RunRow) -> String {
-    match row.jobs.verified {
-        0 => ", but no proof was verified".to_owned(),
+    let parts = row.partitions;
+    let said = match row.jobs.verified {
+        0 if parts.verified == 0 => ", but no proof was verified".to_owned(),
+        0 => format!(
+            ", but only {} of {} were verified",
+            parts.verified,
+            many(parts.total.saturating_sub(parts.cancelled), "partition")
+        ),
         n if n == row.jobs.completed => " and were verified".to_owned(),
         n => format!(
             ", but only {n} of {} were verified",
             many(row.jobs.completed, "proof")
         ),
-    }
+    };
+    format!("{said}{}", cancelled(row))
 }
 
 fn failed(row: &RunRow, root: Option<&str>) -> String {

@@ -56,6 +56,12 @@ pub(super) fn fields(what: &What<'_>) -> Value {
         }),
         What::PoolTrim { keep, rc } => json!({"keep": keep, "rc": rc}),
         What::MemInfo { free, total } => json!({"free": free, "total": total}),
+        What::PlanFallback {
+            id,
+            free,
+            need,
+            plan,
+        } => json!({"id": id, "free": free, "need": need, "plan": plan}),
         What::Other { detail, .. } => json!({"detail": detail}),
         _ => json!({}),
     }

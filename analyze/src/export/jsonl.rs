@@ -55,7 +55,12 @@ fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 }
 
 fn head(trace: &Trace, run: &Run) -> Value {
-    let path = |at: LineRef| trace.inputs.get(at.input as usize).map(|input| &input.path);
+    let path = |at: LineRef| {
+        trace
+            .inputs
+            .get(at.input() as usize)
+            .map(|input| &input.path)
+    };
     json!({
         "type": "run",
         "run": run.index,

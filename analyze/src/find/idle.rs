@@ -7,12 +7,13 @@ use crate::analysis::Options;
 use crate::model::{GpuTime, IdleCause};
 
 /// Causes inside the run; the beginning and the end are the price of starting.
-const INNER: [IdleCause; 6] = [
+const INNER: [IdleCause; 7] = [
     IdleCause::SynthesisStarved,
     IdleCause::QueuedNotPicked,
     IdleCause::MutexWait,
     IdleCause::PreLockCpu,
     IdleCause::BarrierWait,
+    IdleCause::FailedHolder,
     IdleCause::Unattributed,
 ];
 
@@ -50,12 +51,12 @@ pub fn idle(sight: &Sight<'_>, row: &GpuTime, options: &Options) -> Option<Findi
         .max(1) as u64;
     let mut longest: Vec<_> = row.idle.iter().filter(|gap| gap.cause == cause).collect();
     longest.sort_by(|a, b| b.ms.total_cmp(&a.ms));
-    let input = sight.run.first.input;
+    let input = sight.run.first.input();
     let lines = longest.iter().take(3).flat_map(|gap| &gap.lines);
     finding.evidence = lines
         .filter_map(|line| {
             let line = u32::try_from(*line).ok()?;
-            sight.evidence(tracefmt::run::LineRef { input, line })
+            sight.evidence(tracefmt::run::LineRef::new(input, line))
         })
         .collect();
     Some(finding)
@@ -82,6 +83,7 @@ const fn what(cause: IdleCause) -> &'static str {
         IdleCause::MutexWait => "the lock was changing hands",
         IdleCause::PreLockCpu => "the next partition was still at its CPU work before the lock",
         IdleCause::BarrierWait => "its thread waited for the CPU to prepare the MSMs",
+        IdleCause::FailedHolder => "a call that failed held the lock",
         IdleCause::Unattributed => "set-up under the lock, or no cause that the log shows",
     }
 }
@@ -116,6 +118,11 @@ fn fix(sight: &Sight<'_>, row: &GpuTime, cause: IdleCause) -> String {
         IdleCause::BarrierWait => "Make prep_msm faster or start it earlier: more threads for it, \
              fewer syntheses beside it; look at the prep_msm row of the phases."
             .to_owned(),
+        IdleCause::FailedHolder => {
+            "Mend what failed first. A call that gives the lock back as soon \
+             as it fails costs the others less."
+                .to_owned()
+        }
         IdleCause::MutexWait => "Shorten what the holder does under the lock before and after its \
              kernels; more workers do not help."
             .to_owned(),

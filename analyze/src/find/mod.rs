@@ -1,11 +1,14 @@
-//! Findings about performance: idle time beyond the floor with its cause, and CPU phases that
-//! concurrency inflates. Regressions against another run are not found here.
+//! Findings about performance: idle time beyond the floor with its cause, CPU phases that
+//! concurrency inflates, partitions that wait while later ones of their job go before them.
+//! Regressions against another run are not found here.
 
 mod contention;
 mod idle;
+mod order;
 
 pub use contention::contention;
 pub use idle::idle;
+pub use order::out_of_order;
 
 use tracefmt::finding::Evidence;
 use tracefmt::run::{LineRef, Run, Trace};
@@ -26,13 +29,10 @@ pub struct Sight<'a> {
 impl Sight<'_> {
     /// A line as evidence; its text is not at hand here, so it stays empty.
     fn evidence(&self, line: LineRef) -> Option<Evidence> {
-        if line.line == 0 {
-            return None;
-        }
-        let input = self.trace.inputs.get(line.input as usize)?;
+        let (path, number) = self.trace.place(line)?;
         Some(Evidence {
-            path: input.path.clone(),
-            line: u64::from(line.line),
+            path: path.to_owned(),
+            line: u64::from(number),
             text: String::new(),
         })
     }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | no kernel has run yet | `fill` |
 //! | no kernel will run any more | `drain` |
+//! | the lock is held by a call that failed | `failed_holder` |
 //! | the lock is held, and its holder waits at the barrier | `barrier_wait` |
 //! | the lock is held, and its holder prepares device memory | `unattributed` |
 //! | the lock is held, and another worker waits for it | `mutex_wait` |
@@ -26,7 +27,7 @@ mod gaps;
 
 pub use gaps::{Gap, Ledger};
 
-use tracefmt::run::Run;
+use tracefmt::run::{Run, Task};
 
 use crate::interval::{Cover, Cursor, Hold, Reconstruction, Span, sane};
 use crate::model::IdleCause;
@@ -42,11 +43,15 @@ impl Demand {
     /// Demand over the whole run; what has no end lasts until `span` ends.
     pub fn of(run: &Run, span: Span) -> Self {
         let end = span.end;
-        let queue = run.tasks.iter().filter_map(|task| {
+        let queued = |task: &Task| {
             let from = sane(task.queued.or(task.synth_end)?.us);
             let picked = task.pickup.or(task.gpu_start).map_or(end, |at| sane(at.us));
             Span::new(from, picked)
-        });
+        };
+        let synthesized = |task: &Task| {
+            let to = task.synth_end.map_or(end, |at| sane(at.us));
+            Span::new(sane(task.synth_start?.us), to)
+        };
         let open = run.jobs.iter().filter_map(|job| {
             let first = || {
                 let tasks = job.tasks.iter();
@@ -56,14 +61,15 @@ impl Demand {
             let from = job.submitted.map(|at| at.us).or_else(first)?;
             Span::new(sane(from), job.ended.map_or(end, |at| sane(at.us)))
         });
-        let synthesis = run.tasks.iter().filter_map(|task| {
-            let to = task.synth_end.map_or(end, |at| sane(at.us));
-            Span::new(sane(task.synth_start?.us), to)
-        });
-        let mut jobs: Vec<Span> = open.chain(synthesis).collect();
-        jobs.shrink_to_fit();
+        let mut jobs: Vec<Span> = open.collect();
+        let mut queue = Vec::with_capacity(run.tasks.len());
+        jobs.reserve_exact(run.tasks.len());
+        for task in &run.tasks {
+            queue.extend(queued(task));
+            jobs.extend(synthesized(task));
+        }
         Self {
-            queue: queue.collect(),
+            queue: queue.into_iter().collect(),
             jobs: jobs.into_iter().collect(),
         }
     }
@@ -93,14 +99,15 @@ pub fn usage(run: &Run, all: &Reconstruction, demand: &Demand, gpu: u32) -> Opti
     let covers = || {
         let kernels = holds.iter().flat_map(|hold| all.kernels_of(hold));
         let kernel = kernels.copied().collect::<Cover>().within(span);
-        let hold = tenures(holds).within(span);
+        let hold = tenures(holds.iter()).within(span);
         (kernel, hold, calls(run, holds, span).within(span))
     };
     let states = || States {
+        failed: tenures(holds.iter().filter(|hold| hold.failed)),
         barrier: holds.iter().filter_map(|hold| hold.barrier).collect(),
-        preparing: spans(holds, |hold| (hold.acquired, hold.prepared)),
-        waiting: spans(holds, |hold| (hold.request, hold.acquired)),
-        before: spans(holds, |hold| (hold.ready, hold.request)),
+        preparing: spans(holds.iter(), |hold| (hold.acquired, hold.prepared)),
+        waiting: spans(holds.iter(), |hold| (hold.request, hold.acquired)),
+        before: spans(holds.iter(), |hold| (hold.ready, hold.request)),
         demand,
     };
     let ((kernel, hold, interval), states) = rayon::join(covers, states);
@@ -118,13 +125,13 @@ pub fn usage(run: &Run, all: &Reconstruction, demand: &Demand, gpu: u32) -> Opti
     })
 }
 
-fn spans(holds: &[Hold], of: impl Fn(&Hold) -> (i64, i64)) -> Cover {
-    let all = holds.iter().map(of);
+fn spans<'a>(holds: impl Iterator<Item = &'a Hold>, of: impl Fn(&'a Hold) -> (i64, i64)) -> Cover {
+    let all = holds.map(of);
     all.filter_map(|(start, end)| Span::new(start, end))
         .collect()
 }
 
-fn tenures(holds: &[Hold]) -> Cover {
+fn tenures<'a, I: Iterator<Item = &'a Hold>>(holds: I) -> Cover {
     spans(holds, |hold| (hold.acquired, hold.released))
 }
 
@@ -144,6 +151,7 @@ fn calls(run: &Run, holds: &[Hold], span: Span) -> Cover {
 
 /// What holds at which time, beside busy time.
 struct States<'a> {
+    failed: Cover,
     barrier: Cover,
     preparing: Cover,
     waiting: Cover,
@@ -185,8 +193,9 @@ impl States<'_> {
     }
 
     /// What the holder of the lock does, first to last.
-    fn held(&self) -> [(IdleCause, Cursor<'_>); 3] {
+    fn held(&self) -> [(IdleCause, Cursor<'_>); 4] {
         [
+            (IdleCause::FailedHolder, self.failed.cursor()),
             (IdleCause::BarrierWait, self.barrier.cursor()),
             (IdleCause::Unattributed, self.preparing.cursor()),
             (IdleCause::MutexWait, self.waiting.cursor()),

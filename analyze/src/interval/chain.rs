@@ -19,7 +19,7 @@ const FREE_US: i64 = 10_000;
 const OVERLAP_US: i64 = 25_000;
 
 /// Calls whose equations are set up side by side; each takes half a kilobyte.
-const CALLS_AT_ONCE: usize = 4096;
+const CALLS_AT_ONCE: usize = 1024;
 
 /// Where one call lies, before it becomes a [`Hold`].
 #[derive(Debug)]
@@ -59,38 +59,100 @@ pub(super) fn place(
 ) {
     let (order, last) = lock_order(run, order);
     let tuning = Tuning::of(run, &order);
-    let equations = |index: &u32| {
-        let call = Call::of(run, *index as usize);
-        let bounds = call.bounds();
-        let anchor = call.anchor(&tuning, bounds);
-        (call, anchor, bounds)
+    let equations = |index: &u32| Equations::of(run, &tuning, *index as usize);
+    let mut chunks = order.chunks(CALLS_AT_ONCE);
+    let first = chunks.next().unwrap_or_default();
+    let mut these: Vec<Equations> = first.par_iter().map(equations).collect();
+    let mut placing = Placing {
+        run,
+        records,
+        gpu,
+        tuning: &tuning,
+        last,
+        left: -SANE_US_MAX,
+        all,
     };
-    let mut calls = order
-        .chunks(CALLS_AT_ONCE)
-        .flat_map(|chunk| chunk.par_iter().map(equations).collect::<Vec<_>>())
-        .peekable();
-    let mut left = -SANE_US_MAX;
-    while let Some((call, anchor, bounds)) = calls.next() {
-        let next = calls.peek().and_then(|(next, anchor, _)| {
-            let start = (*anchor)?;
-            Some(start - next.prepare_us())
-        });
-        let may_hold_on = last.is_none_or(|last| last == call.index || !call.printed.locked());
-        let exact = records.place(call.index, may_hold_on);
-        let place = exact.unwrap_or_else(|| {
-            let chain = Chain {
-                tuning: &tuning,
-                left,
-                next,
-                bounds,
-                may_hold_on,
+    while !these.is_empty() {
+        let next = chunks.next().unwrap_or_default();
+        let behind = next.first().map(equations);
+        // While the calls of one chunk are placed, the equations of the next are set up.
+        let ((), following) = rayon::join(
+            || placing.calls(&these, behind.as_ref()),
+            || next.par_iter().map(equations).collect(),
+        );
+        these = following;
+    }
+}
+
+/// The calls of one GPU on their way into a reconstruction.
+struct Placing<'a> {
+    run: &'a Run,
+    records: &'a Records<'a>,
+    gpu: u32,
+    tuning: &'a Tuning,
+    /// The last call that had the lock.
+    last: Option<usize>,
+    /// When the last holder so far left.
+    left: i64,
+    all: &'a mut Reconstruction,
+}
+
+impl Placing<'_> {
+    /// Places calls in the order of the lock; `behind` is the one that follows them.
+    fn calls(&mut self, these: &[Equations], behind: Option<&Equations>) {
+        for (at, this) in these.iter().enumerate() {
+            let call = &this.call;
+            let next = these.get(at + 1).or(behind);
+            let is_last = self.last.is_none_or(|last| last == call.index);
+            let may_hold_on = is_last || !call.printed.locked();
+            let exact = self.records.place(call.index, may_hold_on);
+            let place = exact.unwrap_or_else(|| {
+                let chain = Chain {
+                    tuning: self.tuning,
+                    left: self.left,
+                    next: next.and_then(Equations::acquired),
+                    bounds: this.bounds,
+                    may_hold_on,
+                };
+                chain.place(call, this.anchor)
+            });
+            // A hold without an end tells those behind it only when it was last seen.
+            let left = match place.released {
+                OPEN_END => place.prepared,
+                released => released,
             };
-            chain.place(&call, anchor)
-        });
-        if place.acquired < place.released {
-            left = left.max(place.released);
+            if place.acquired < left {
+                self.left = self.left.max(left);
+            }
+            push(self.run, self.gpu, call, place, self.all);
         }
-        push(run, gpu, &call, place, all);
+    }
+}
+
+/// A call with what its equations say by themselves.
+#[derive(Debug)]
+struct Equations {
+    call: Call,
+    /// Start of its GPU thread, where it is pinned down.
+    anchor: Option<i64>,
+    bounds: (i64, i64),
+}
+
+impl Equations {
+    fn of(run: &Run, tuning: &Tuning, index: usize) -> Self {
+        let call = Call::of(run, index);
+        let bounds = call.bounds();
+        let anchor = call.anchor(tuning, bounds);
+        Self {
+            call,
+            anchor,
+            bounds,
+        }
+    }
+
+    /// When it takes the lock, where its own equations say so.
+    fn acquired(&self) -> Option<i64> {
+        Some(self.anchor? - self.call.prepare_us())
     }
 }
 
@@ -135,6 +197,7 @@ fn push(run: &Run, gpu: u32, call: &Call, place: Place, all: &mut Reconstruction
         kernels: from..to,
         barrier: place.barrier,
         open: place.released == OPEN_END,
+        failed: call.outcome == Outcome::Failed,
         confidence: place.confidence.min(owner.unwrap_or(Confidence::Certain)),
         line: call.printed.last_locked.unwrap_or(start.line),
     });

@@ -98,13 +98,15 @@ pub enum IdleCause {
     PreLockCpu,
     /// The holder waited for the CPU's MSM preparation.
     BarrierWait,
+    /// The lock was held by a call that failed.
+    FailedHolder,
     /// None of these can be shown.
     Unattributed,
 }
 
 impl IdleCause {
     /// All causes in order of report.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Fill,
         Self::Drain,
         Self::SynthesisStarved,
@@ -112,6 +114,7 @@ impl IdleCause {
         Self::MutexWait,
         Self::PreLockCpu,
         Self::BarrierWait,
+        Self::FailedHolder,
         Self::Unattributed,
     ];
 
@@ -125,6 +128,7 @@ impl IdleCause {
             Self::MutexWait => "mutex_wait",
             Self::PreLockCpu => "pre_lock_cpu",
             Self::BarrierWait => "barrier_wait",
+            Self::FailedHolder => "failed_holder",
             Self::Unattributed => "unattributed",
         }
     }
@@ -147,6 +151,9 @@ pub struct IdleByCause {
     pub pre_lock_cpu: f64,
     /// [`IdleCause::BarrierWait`]
     pub barrier_wait: f64,
+    /// [`IdleCause::FailedHolder`]; files of before it was told lack it.
+    #[serde(default)]
+    pub failed_holder: f64,
     /// [`IdleCause::Unattributed`]
     pub unattributed: f64,
 }
@@ -162,6 +169,7 @@ impl IdleByCause {
             IdleCause::MutexWait => self.mutex_wait,
             IdleCause::PreLockCpu => self.pre_lock_cpu,
             IdleCause::BarrierWait => self.barrier_wait,
+            IdleCause::FailedHolder => self.failed_holder,
             IdleCause::Unattributed => self.unattributed,
         }
     }
@@ -176,6 +184,7 @@ impl IdleByCause {
             IdleCause::MutexWait => &mut self.mutex_wait,
             IdleCause::PreLockCpu => &mut self.pre_lock_cpu,
             IdleCause::BarrierWait => &mut self.barrier_wait,
+            IdleCause::FailedHolder => &mut self.failed_holder,
             IdleCause::Unattributed => &mut self.unattributed,
         };
         *slot += ms;
@@ -277,7 +286,7 @@ mod tests {
         for (index, cause) in IdleCause::ALL.into_iter().enumerate() {
             idle.add(cause, f64::from(1 << index));
         }
-        assert!((idle.total() - 255.0).abs() < 1e-9);
+        assert!((idle.total() - 511.0).abs() < 1e-9);
         let json = serde_json::to_value(idle).unwrap();
         for (index, cause) in IdleCause::ALL.into_iter().enumerate() {
             assert_eq!(json[cause.as_str()], f64::from(1 << index), "{cause:?}");

@@ -7,6 +7,26 @@ use crate::interval::{Hold, Reconstruction, sane};
 /// Two events this close belong together: a slot that one synthesis leaves and the next takes.
 pub(super) const TOGETHER_US: i64 = 20_000;
 
+/// From one index to another, for the million of them: four bytes each.
+#[derive(Debug, Default)]
+pub(super) struct Links(Vec<u32>);
+
+impl Links {
+    fn none(count: usize) -> Self {
+        Self(vec![u32::MAX; count])
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<u32> {
+        self.0.get(index).copied().filter(|to| *to != u32::MAX)
+    }
+
+    fn set(&mut self, index: usize, to: Option<u32>) {
+        if let Some(slot) = self.0.get_mut(index) {
+            *slot = to.unwrap_or(u32::MAX);
+        }
+    }
+}
+
 /// Latest ends of all steps, and who follows whom.
 #[derive(Debug, Default)]
 pub(super) struct Late {
@@ -19,23 +39,23 @@ pub(super) struct Late {
     /// Latest end of synthesis, indexed as the tasks.
     pub(super) synthesis: Vec<i64>,
     /// The hold before on the same worker, indexed as the holds.
-    pub(super) worker_before: Vec<Option<u32>>,
+    pub(super) worker_before: Links,
     /// The synthesis whose slot a task took, indexed as the tasks.
-    pub(super) slot_before: Vec<Option<u32>>,
+    pub(super) slot_before: Links,
     /// The hold of a task's last call.
-    pub(super) hold_of: Vec<Option<u32>>,
+    pub(super) hold_of: Links,
 }
 
 impl Late {
     pub(super) fn of(run: &Run, all: &Reconstruction) -> Self {
         let mut late = Self {
-            hold_of: vec![None; run.tasks.len()],
+            hold_of: Links::none(run.tasks.len()),
             ..Self::default()
         };
         for (index, hold) in (0_u32..).zip(&all.holds) {
             let task = run.calls.get(hold.call as usize).map(|call| call.task);
-            if let Some(slot) = task.and_then(|task| late.hold_of.get_mut(task as usize)) {
-                *slot = Some(index);
+            if let Some(task) = task {
+                late.hold_of.set(task as usize, Some(index));
             }
         }
         late.worker_before = worker_before(run, all);
@@ -64,7 +84,7 @@ impl Late {
             let request = release.saturating_sub(hold.released - hold.acquired);
             set(&mut self.hold, index, release);
             set(&mut self.before, index, request);
-            let before = self.worker_before.get(index).copied().flatten();
+            let before = self.worker_before.get(index);
             if let Some(before) = before {
                 let ready = request.saturating_sub(hold.request - hold.ready);
                 let slot = at(&self.finish, before as usize, end);
@@ -76,7 +96,7 @@ impl Late {
     fn fill_syntheses(&mut self, run: &Run, all: &Reconstruction, end: i64) {
         self.synthesis = vec![end; run.tasks.len()];
         for (index, task) in run.tasks.iter().enumerate().rev() {
-            let own = self.hold_of.get(index).copied().flatten();
+            let own = self.hold_of.get(index);
             let hold = own.and_then(|hold| Some((hold, all.holds.get(hold as usize)?)));
             let mut latest = at(&self.synthesis, index, end);
             if let Some((at_hold, hold)) = hold {
@@ -84,7 +104,7 @@ impl Late {
                 latest = latest.min(request.saturating_sub(hold.request - hold.ready));
                 set(&mut self.synthesis, index, latest);
             }
-            let before = self.slot_before.get(index).copied().flatten();
+            let before = self.slot_before.get(index);
             let length = task
                 .synth_end
                 .zip(task.synth_start)
@@ -117,11 +137,11 @@ fn set(list: &mut [i64], index: usize, us: i64) {
 }
 
 /// The call that a worker had to end before: only where workers prove one call at a time.
-fn worker_before(run: &Run, all: &Reconstruction) -> Vec<Option<u32>> {
+fn worker_before(run: &Run, all: &Reconstruction) -> Links {
     let workers = run.calls.iter().filter_map(|call| call.worker).max();
     let mut last: Vec<Option<u32>> = vec![None; workers.map_or(0, |max| max as usize + 1)];
-    let mut before = vec![None; all.holds.len()];
-    for (index, hold) in (0_u32..).zip(&all.holds) {
+    let mut before = Links::none(all.holds.len());
+    for (at, (index, hold)) in (0_u32..).zip(&all.holds).enumerate() {
         let worker = run
             .calls
             .get(hold.call as usize)
@@ -134,26 +154,22 @@ fn worker_before(run: &Run, all: &Reconstruction) -> Vec<Option<u32>> {
             let over = previous.and_then(|hold| task_of(run, hold)?.gpu_end);
             over.is_some_and(|over| sane(over.us) <= hold.ready + 1_000)
         });
-        if let Some(entry) = before.get_mut(index as usize) {
-            *entry = previous;
-        }
+        before.set(at, previous);
     }
     before
 }
 
 /// Matches each start of a synthesis with the latest end right before it that is not taken yet.
-fn slot_before(tasks: &[Task]) -> Vec<Option<u32>> {
-    let mut ends: Vec<(i64, u32)> = (0_u32..)
-        .zip(tasks)
-        .filter_map(|(index, task)| Some((sane(task.synth_end?.us), index)))
-        .collect();
+fn slot_before(tasks: &[Task]) -> Links {
+    let mut ends: Vec<(i64, u32)> = Vec::with_capacity(tasks.len());
+    let mut starts: Vec<(i64, u32)> = Vec::with_capacity(tasks.len());
+    for (index, task) in (0_u32..).zip(tasks) {
+        ends.extend(task.synth_end.map(|at| (sane(at.us), index)));
+        starts.extend(task.synth_start.map(|at| (sane(at.us), index)));
+    }
     ends.sort_unstable();
-    let mut starts: Vec<(i64, u32)> = (0_u32..)
-        .zip(tasks)
-        .filter_map(|(index, task)| Some((sane(task.synth_start?.us), index)))
-        .collect();
     starts.sort_unstable();
-    let mut before = vec![None; tasks.len()];
+    let mut before = Links::none(tasks.len());
     let (mut from, mut free) = (0, Vec::new());
     for (start, index) in starts {
         while let Some(end) = ends.get(from).filter(|(us, _)| *us <= start + 1_000) {
@@ -161,9 +177,7 @@ fn slot_before(tasks: &[Task]) -> Vec<Option<u32>> {
             from += 1;
         }
         let last = free.pop().filter(|(us, _)| start - us <= TOGETHER_US);
-        if let Some(slot) = before.get_mut(index as usize) {
-            *slot = last.map(|(_, task)| task);
-        }
+        before.set(index as usize, last.map(|(_, task)| task));
         if last.is_none() {
             free.clear();
         }

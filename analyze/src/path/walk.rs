@@ -137,7 +137,7 @@ impl Path<'_> {
     /// A worker took the partition as soon as it was there, or as soon as the worker was free.
     fn before_pickup(&mut self, at: u32, hold: &Hold, index: u32, task: &Task) -> Next {
         let made = task.synth_end.or(task.queued).map(|at| sane(at.us));
-        let before = self.late.worker_before.get(at as usize).copied().flatten();
+        let before = self.late.worker_before.get(at as usize);
         let freed = before.and_then(|before| {
             let other = self.all.holds.get(before as usize)?;
             Some((before, sane(self.task(other)?.1.gpu_end?.us)))
@@ -163,7 +163,7 @@ impl Path<'_> {
         };
         let latest = end_of(&self.late.synthesis, at);
         self.step("synthesis", &task, (sane(start.us), sane(end.us)), latest);
-        if let Some(before) = self.late.slot_before.get(at as usize).copied().flatten() {
+        if let Some(before) = self.late.slot_before.get(at as usize) {
             return Next::Synthesis(before);
         }
         if let Some(submitted) = self.job(&task).and_then(|job| job.submitted) {

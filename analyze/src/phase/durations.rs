@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tracefmt::phase::{KnownPhase, each_of, residual_ms};
+use tracefmt::phase::{KnownPhase, Spent, each_of, on_device, residual_ms, synthesis};
 use tracefmt::run::{MarkKind, Run};
 
 /// All durations of a run by phase, milliseconds, each list in recorded order.
@@ -72,12 +72,15 @@ pub(super) enum Owner {
 
 /// Calls `each` with every duration of a run.
 pub(super) fn each_duration<'a>(run: &'a Run, mut each: impl FnMut(Name<'a>, Length, Owner)) {
-    let whole = |ms: u64| u32::try_from(ms).ok().map(Length::Ms);
+    let length = |spent: Spent| match spent {
+        Spent::Ms(ms) => u32::try_from(ms).ok().map(Length::Ms),
+        Spent::Us(us) => (us >= 0).then(|| Length::Exact(spent.ms())),
+    };
     for (index, task) in (0_u32..).zip(&run.tasks) {
-        if let Some(length) = task.synth_ms.and_then(whole) {
+        if let Some(length) = synthesis(run, task).and_then(length) {
             each(Name::Known(KnownPhase::SYNTH), length, Owner::None);
         }
-        if let Some(length) = task.gpu_ms.and_then(whole) {
+        if let Some(length) = on_device(run, task).and_then(length) {
             each(Name::Known(KnownPhase::GPU_MS), length, Owner::Task(index));
         }
     }

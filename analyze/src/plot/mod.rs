@@ -15,11 +15,15 @@ mod paint;
 mod palette;
 mod phases;
 mod png;
+mod ratio;
 mod scene;
 mod strip;
 mod svg;
+#[cfg(test)]
+mod testing;
 pub mod trend;
 mod utilisation;
+mod verdict;
 mod vram;
 mod waterfall;
 
@@ -27,6 +31,7 @@ pub(crate) use axis::duration;
 pub use memory::Memory;
 pub use palette::{Role, Theme, cause_words, css};
 pub use scene::{Anchor, Scene, Shape, Zone};
+pub use verdict::{Checked, verdict};
 
 use crate::error::AnalyzeError;
 use crate::model::Analysis;

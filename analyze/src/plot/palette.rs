@@ -120,6 +120,7 @@ impl Role {
             IdleCause::MutexWait => Self::MutexWait,
             IdleCause::PreLockCpu => Self::PreLock,
             IdleCause::BarrierWait => Self::Barrier,
+            IdleCause::FailedHolder => Self::Bad,
             IdleCause::Unattributed => Self::Unattributed,
         }
     }
@@ -156,6 +157,7 @@ pub const fn cause_words(cause: IdleCause) -> &'static str {
         IdleCause::MutexWait => "waiting for the GPU lock",
         IdleCause::PreLockCpu => "CPU work before the lock",
         IdleCause::BarrierWait => "waiting for MSM preparation",
+        IdleCause::FailedHolder => "held by a call that failed",
         IdleCause::Unattributed => "cause not shown by the log",
     }
 }

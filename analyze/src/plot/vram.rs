@@ -7,7 +7,7 @@ use super::palette::Role;
 use super::scene::{Anchor, Ink, Scene};
 use super::waterfall::empty;
 use super::{font, legend, strip};
-use crate::vram::{Failure, Lane};
+use crate::vram::{Failure, Lane, most_telling};
 
 const PANEL: f64 = 200.0;
 const GIB: f64 = (1_u64 << 30) as f64;
@@ -43,8 +43,10 @@ pub(super) fn draw(scene: &mut Scene, lanes: &[Lane]) {
     };
     let from = positions().fold(f64::INFINITY, f64::min).min(1e18);
     let to = positions().fold(from, f64::max);
-    let axis = TimeAxis::new((from, to + (to - from) * 0.01), 72.0, scene.width - 14.0);
-    let most = lanes.iter().map(highest).fold(0.0, f64::max);
+    let span = lanes.iter().find_map(|lane| lane.span);
+    let span = span.unwrap_or((from, to + (to - from) * 0.01));
+    let axis = TimeAxis::new(span, 72.0, scene.width - 14.0);
+    let most = scale(lanes);
     for lane in lanes {
         panel(scene, &axis, lane, most);
     }
@@ -79,7 +81,12 @@ fn legends(scene: &mut Scene, lanes: &[Lane]) {
         }
     }
     entries.push((Role::Soft, "in use, idle pool pages included"));
-    entries.push((Role::Ink, "capacity"));
+    if lanes
+        .iter()
+        .any(|lane| lane.capacity as f64 <= scale(lanes))
+    {
+        entries.push((Role::Ink, "capacity"));
+    }
     if lanes.iter().any(|lane| !lane.failures.is_empty()) {
         entries.push((Role::Bad, "a request that fails"));
     }
@@ -99,14 +106,24 @@ const fn alpha(worker: u32) -> f64 {
     }
 }
 
-/// The highest value that a lane shows.
-fn highest(lane: &Lane) -> f64 {
-    let wanted = lane
-        .failures
-        .iter()
-        .map(|failure| failure.used.saturating_add(failure.bytes));
-    let wanted = wanted.max().unwrap_or(0);
-    wanted.max(lane.capacity).max(lane.peak()) as f64
+/// A card is drawn whole unless it is so many times as large as what is asked of it.
+const EMPTY_MAX: f64 = 4.0;
+
+/// The highest value that the lanes show: their cards, or a little more than what is asked of them
+/// where the cards are so large that nothing of it could be seen.
+fn scale(lanes: &[Lane]) -> f64 {
+    let cards = lanes.iter().map(|lane| lane.capacity as f64);
+    let cards = cards.fold(0.0, f64::max);
+    let asked = lanes.iter().map(|lane| {
+        let wanted = lane.failures.iter().map(wanted);
+        wanted.fold(lane.peak() as f64, f64::max)
+    });
+    let asked = asked.fold(0.0, f64::max);
+    if asked > 0.0 && cards > EMPTY_MAX * asked {
+        asked * 1.2
+    } else {
+        cards.max(asked)
+    }
 }
 
 fn panel(scene: &mut Scene, axis: &TimeAxis, lane: &Lane, most: f64) {
@@ -129,14 +146,17 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, lane: &Lane, most: f64) {
     }
     let baseline = y(lane.baseline as f64);
     scene.rect([axis.left, baseline, axis.right, bottom], Role::Fill, 1.0);
-    bands(scene, axis, lane, &y);
+    // Below the shares: a line would hide those that are a hair's breadth wide.
     used(scene, axis, lane, &y);
-    let capacity = y(lane.capacity as f64);
-    scene.line(
-        vec![(axis.left, capacity), (axis.right, capacity)],
-        Role::Ink,
-        2,
-    );
+    bands(scene, axis, lane, &y);
+    if lane.capacity as f64 <= high {
+        let capacity = y(lane.capacity as f64);
+        scene.line(
+            vec![(axis.left, capacity), (axis.right, capacity)],
+            Role::Ink,
+            2,
+        );
+    }
     for failure in &lane.failures {
         fails(scene, axis, failure, &y);
     }
@@ -146,12 +166,6 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, lane: &Lane, most: f64) {
         label(scene, axis, at, &words(failure));
     }
     scene.height = bottom + 14.0;
-}
-
-/// The failure that gets words: the first that was seen, else the first.
-fn most_telling(lane: &Lane) -> Option<&Failure> {
-    let seen = lane.failures.iter().find(|failure| failure.seen);
-    seen.or(lane.failures.first())
 }
 
 /// Bytes that would be in use had the request been granted.

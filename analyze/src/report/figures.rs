@@ -7,7 +7,7 @@ use crate::error::AnalyzeError;
 use crate::lanes::extent;
 use crate::model::Analysis;
 use crate::plot::{Kind, Memory, Scene, Style, Theme, embed_of, memory_scene, scene, vram_scene};
-use crate::vram::Lane;
+use crate::vram::{Lane, around_failure};
 use tracefmt::run::Run;
 
 /// Width of a picture beside the page's margins on a desktop.
@@ -58,6 +58,23 @@ pub fn vram(lanes: &[Lane], how: &str) -> Result<Figure, AnalyzeError> {
     Figure::drawn("Device memory by buffer and worker", &caption, draw)
 }
 
+/// The time around the first failing request of [`vram`]'s lanes, if something fails and the whole
+/// is much longer.
+///
+/// # Errors
+/// [`AnalyzeError::Draw`] when the picture cannot be drawn.
+pub fn vram_failure(lanes: &[Lane], how: &str) -> Result<Option<Figure>, AnalyzeError> {
+    let Some(piece) = around_failure(lanes) else {
+        return Ok(None);
+    };
+    let caption = format!(
+        "The same, from the time at which the memory that stands in the way begins to be taken. \
+         {how}"
+    );
+    let draw = |style| vram_scene(&piece, style);
+    Figure::drawn("Device memory around the failing request", &caption, draw).map(Some)
+}
+
 /// All kinds of plot, in order of report.
 pub(super) fn of_run(run: &Run, analysis: &Analysis) -> Result<Vec<Figure>, AnalyzeError> {
     let mut out = Vec::new();
@@ -88,7 +105,8 @@ const fn caption(kind: Kind) -> &'static str {
     match kind {
         Kind::Waterfall => {
             "Each bar of synthesis is one partition, named by its number; the shade changes from \
-             job to job. A worker's row nests the prove call, its tenure of the GPU lock and the \
+             job to job. Where there are too many for bars, the height is how many there were at \
+             once. A worker's row nests the prove call, its tenure of the GPU lock and the \
              kernels. The GPU's row shows kernels, and idle time in the colour of its cause."
         }
         Kind::Utilisation => {

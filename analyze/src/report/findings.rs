@@ -18,11 +18,11 @@ const LINE_MAX: usize = 400;
 /// The root, if there is one: title, why, proof, what to do.
 pub(super) fn root(findings: &[Finding]) -> Markup {
     html! {
-        @if let Some(finding) = findings.iter().find(|finding| finding.root) {
-            section id="cause" class="card root" {
+        @for (n, finding) in findings.iter().filter(|finding| finding.root).enumerate() {
+            section id=(if n == 0 { "cause" } else { &finding.id }) class="card root" {
                 p class="eyebrow" { "Root cause " (badge(finding)) }
                 h2 { (prose(&finding.title)) }
-                (body(finding))
+                (body(finding, findings))
             }
         }
     }
@@ -40,11 +40,11 @@ pub(super) fn others(findings: &[Finding]) -> Markup {
             @if all == 0 {
                 p class="quiet" { "Nothing else was found." }
             }
-            @for finding in &own { (item(finding)) }
+            @for finding in &own { (item(finding, findings)) }
             @if !after.is_empty() {
                 details {
                     summary { (consequences(after.len())) }
-                    @for finding in &after { (item(finding)) }
+                    @for finding in &after { (item(finding, findings)) }
                 }
             }
             @if all > FINDINGS_MAX {
@@ -62,12 +62,12 @@ fn consequences(count: usize) -> String {
     }
 }
 
-fn item(finding: &Finding) -> Markup {
+fn item(finding: &Finding, all: &[Finding]) -> Markup {
     html! {
-        article class="card" {
+        article class="card" id=(finding.id) {
             p class="eyebrow" { (badge(finding)) }
             h3 { (prose(&finding.title)) }
-            (body(finding))
+            (body(finding, all))
         }
     }
 }
@@ -91,8 +91,7 @@ fn badge(finding: &Finding) -> Markup {
     }
 }
 
-fn body(finding: &Finding) -> Markup {
-    let after = finding.caused_by.join(", ");
+fn body(finding: &Finding, all: &[Finding]) -> Markup {
     html! {
         @if !finding.explanation.is_empty() { p { (prose(&finding.explanation)) } }
         (place(finding))
@@ -103,14 +102,39 @@ fn body(finding: &Finding) -> Markup {
         @if let Some(what_if) = &finding.what_if {
             p {
                 strong { "Tried: " } code { (what_if.change) }
-                @if what_if.passes { " passes" } @else { " still fails" }
+                " " (what_if.said())
                 ", peak " (super::tables::bytes(what_if.peak_bytes)) "."
             }
         }
         @if let Some(command) = &finding.reproduce {
             pre class="command" { code { (command) } }
         }
-        @if !after.is_empty() { p class="quiet" { "Follows from " (after) "." } }
+        (causes(finding, all))
+    }
+}
+
+/// What a finding follows from, by title, each a link to where it stands.
+fn causes(finding: &Finding, all: &[Finding]) -> Markup {
+    let first = all.iter().find(|other| other.root);
+    let place = |cause: &Finding| match first {
+        Some(first) if first.id == cause.id => "#cause".to_owned(),
+        _ => format!("#{}", cause.id),
+    };
+    let causes = || {
+        all.iter()
+            .filter(|other| finding.caused_by.contains(&other.id))
+    };
+    html! {
+        @if causes().next().is_some() {
+            p class="quiet" {
+                "Follows from: "
+                @for (n, cause) in causes().enumerate() {
+                    @if n > 0 { "; " }
+                    a href=(place(cause)) { (prose(&cause.title)) }
+                }
+                "."
+            }
+        }
     }
 }
 
@@ -177,9 +201,26 @@ fn file(path: &str) -> &str {
 fn prose(text: &str) -> Markup {
     html! {
         @for (n, part) in text.split('`').enumerate() {
-            @if n % 2 == 1 { code { (part) } } @else { (part) }
+            @if n % 2 == 1 { code { (part) } } @else { (glued(part)) }
         }
     }
+}
+
+/// The text with a blank that does not break between a number and its unit.
+fn glued(text: &str) -> String {
+    const UNITS: [&str; 9] = ["%", "s", "ms", "min", "h", "KiB", "MiB", "GiB", "bytes"];
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut number = false;
+    for (n, word) in text.split(' ').enumerate() {
+        let unit = word.trim_end_matches(['.', ',', ';', ':', ')']);
+        if n > 0 {
+            let stays = number && UNITS.contains(&unit);
+            out.push(if stays { '\u{a0}' } else { ' ' });
+        }
+        out.push_str(word);
+        number = word.ends_with(|c: char| c.is_ascii_digit());
+    }
+    out
 }
 
 fn cut(text: &str) -> String {
@@ -200,6 +241,22 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_unit_stays_with_its_number() {
+        for (text, want) in [
+            ("after 3.4 s. Then", "after 3.4\u{a0}s. Then"),
+            (
+                "16384 MiB are in use: 5 %",
+                "16384\u{a0}MiB are in use: 5\u{a0}%",
+            ),
+            ("worker 0 still", "worker 0 still"),
+            ("a s", "a s"),
+            ("", ""),
+        ] {
+            assert_eq!(glued(text), want);
+        }
+    }
 
     #[test]
     fn words_between_backticks_are_code_and_all_is_escaped() {

@@ -10,10 +10,12 @@ mod findings;
 mod page;
 mod tables;
 mod trend;
+mod verdict;
 
 pub use trend::history_html;
+pub use verdict::verdict_html;
 
-pub use figures::vram;
+pub use figures::{vram, vram_failure};
 
 use crate::diagnose::Diagnosis;
 use crate::error::AnalyzeError;

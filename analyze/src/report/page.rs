@@ -51,7 +51,7 @@ pub(super) fn whole(report: &Report<'_>, runs: &[Markup]) -> Markup {
 fn title(report: &Report<'_>) -> String {
     let paths = report.trace.inputs.iter().map(|input| input.path.as_str());
     let paths: Vec<&str> = paths.collect();
-    let word = report.diagnosis.verdict.headline().to_lowercase();
+    let word = report.diagnosis.headline().to_lowercase();
     format!("{word}: {}", paths.join(", "))
 }
 
@@ -63,8 +63,8 @@ pub(super) fn colours() -> String {
 fn head(report: &Report<'_>) -> Markup {
     let diagnosis = report.diagnosis;
     let class = match diagnosis.verdict {
-        Verdict::Verified => "good",
-        Verdict::CompleteUnverified | Verdict::Silent => "unsure",
+        Verdict::Verified if diagnosis.exit_code() == 0 => "good",
+        Verdict::Verified | Verdict::CompleteUnverified | Verdict::Silent => "unsure",
         Verdict::Truncated | Verdict::Failed => "bad",
     };
     let paths = report.trace.inputs.iter().map(|input| input.path.as_str());
@@ -76,7 +76,7 @@ fn head(report: &Report<'_>) -> Markup {
                     span class="path" { (path) }
                 }
             }
-            h1 { span class="word" { (diagnosis.verdict.headline().to_lowercase()) } }
+            h1 { span class="word" { (diagnosis.headline().to_lowercase()) } }
             p class="sentence" { (diagnosis.summary) }
             @if let Some(baseline) = &diagnosis.baseline { (compared(baseline)) }
         }

@@ -248,11 +248,13 @@ pub(super) fn config(run: &Run) -> Markup {
     if let Some(size) = config.vram_bytes {
         say("device memory", bytes(size));
     }
-    if let Some(free) = config.free_mib {
-        say("free at the first partition", bytes(free << 20));
+    if let Some(free) = config.free_bytes {
+        say("free at the first partition", bytes(free));
     }
-    let gpus: Vec<String> = config.gpus.iter().map(u32::to_string).collect();
-    say("GPUs", gpus.join(", "));
+    let gpus: Vec<String> = config.gpus.iter().map(|gpu| format!("GPU {gpu}")).collect();
+    if !gpus.is_empty() {
+        say("GPUs", format!("{}: {}", gpus.len(), gpus.join(", ")));
+    }
     say("GPU workers", config.workers.to_string());
     if let Some(domain) = config.domain {
         let power = domain

@@ -48,7 +48,7 @@ const ALL: &str = "Each phase as a ratio to its first level. A line is a level w
                    work changes, ratios begin anew.";
 const SIDES: &str = "The points of the level before the last change and of the one after it.";
 
-fn whole(title: &str, body: &Markup) -> Markup {
+pub(super) fn whole(title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -56,7 +56,7 @@ fn whole(title: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "history: " (title) }
+                title { "golden: " (title) }
                 style { (PreEscaped(page::colours())) (PreEscaped(page::STYLE)) }
             }
             body {

@@ -5,6 +5,8 @@
 //! placed at, so the steps of a line are spread over the time since the line before. A schedule
 //! without a log counts steps instead.
 
+mod window;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -14,6 +16,10 @@ use replay::run::{Options, Record};
 use replay::vram::Profile;
 use tracefmt::ops::{OnError, Op, Schedule, Step};
 use tracefmt::run::{LineRef, Run};
+
+pub use window::around_failure;
+#[cfg(feature = "plots")]
+pub(crate) use window::most_telling;
 
 /// Most kinds of buffer that are told apart; the smallest beyond them are one kind.
 const KINDS_MAX: usize = 6;
@@ -74,6 +80,9 @@ pub struct Lane {
     pub failures: Vec<Failure>,
     /// Whether positions are milliseconds; steps otherwise.
     pub timed: bool,
+    /// What is to be shown, in the same unit, if not just what there is: the run's whole time, so
+    /// that pictures below each other have one axis.
+    pub span: Option<(f64, f64)>,
 }
 
 impl Lane {
@@ -87,9 +96,12 @@ impl Lane {
 /// When each step of a run's schedule happens, in milliseconds since the run's start.
 pub fn times(run: &Run, refs: &[LineRef]) -> Vec<f64> {
     let mut known: BTreeMap<LineRef, i64> = BTreeMap::new();
+    // A line without a time was printed behind the last stamp before it.
     for mark in &run.marks {
-        known.insert(mark.line(), mark.us());
+        known.insert(mark.line(), mark.after_us());
     }
+    let troubles = run.troubles.iter();
+    known.extend(troubles.filter_map(|trouble| Some((trouble.line, trouble.us?))));
     let ends = run
         .tasks
         .iter()
@@ -380,12 +392,25 @@ mod tests {
     }
 
     #[test]
+    fn a_line_without_a_time_lies_behind_the_stamp_before_it() {
+        // The lengths that timing lines print are no times.
+        let text = "TIMELINE,5000,GPU_START,j,worker=0,partition=0\n\
+                    CUZK_TIMING: prep_msm_ms=2734\n\
+                    TIMELINE,9000,GPU_START,k,worker=1,partition=0\n\
+                    CUZK_TIMING: prestage_setup=fallback err=2\n";
+        let source = tracefmt::Source::Bytes("a.log".to_owned(), text.as_bytes().to_vec());
+        let run = tracefmt::read(&[source]).unwrap().0.runs.remove(0);
+        let refs = [1, 2, 3, 4].map(|line| LineRef::new(0, line));
+        assert_eq!(times(&run, &refs), [5000.0, 5000.0, 9000.0, 9000.0]);
+    }
+
+    #[test]
     fn steps_of_a_line_are_spread_over_the_time_before_it() {
         let text = "TIMELINE,1000,GPU_START,j,worker=0,partition=0\n\
                     TIMELINE,3000,GPU_END,j,worker=0,partition=0,gpu_ms=2000\n";
         let source = tracefmt::Source::Bytes("a.log".to_owned(), text.as_bytes().to_vec());
         let run = tracefmt::read(&[source]).unwrap().0.runs.remove(0);
-        let line = |line| LineRef { input: 0, line };
+        let line = |line| LineRef::new(0, line);
         assert_eq!(
             times(&run, &[line(1), line(2), line(2)]),
             [1000.0, 2000.0, 3000.0]

@@ -322,11 +322,8 @@ fn assemble(
         },
         ..Run::default()
     };
-    run.first = LineRef { input: 0, line: 1 };
-    run.last = LineRef {
-        input: 0,
-        line: lines.len() as u32,
-    };
+    run.first = LineRef::new(0, 1);
+    run.last = LineRef::new(0, lines.len() as u32);
     run.tasks = (0..place.len())
         .map(|at| task(at, parts_per_job, place[at]))
         .collect();
@@ -378,10 +375,7 @@ fn fill(
     let mut owners = Vec::new();
     let mut after = 0;
     for (index, (us, line)) in lines.into_iter().enumerate() {
-        let number = LineRef {
-            input: 0,
-            line: index as u32 + 1,
-        };
+        let number = LineRef::new(0, index as u32 + 1);
         match line {
             Line::Event(at, stamp) => {
                 let us = stamps[index].filter(|_| !exact).unwrap_or(us);

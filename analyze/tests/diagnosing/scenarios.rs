@@ -1,5 +1,6 @@
 //! The scenarios that are logs (`replay/testdata/scenarios/<code>/<case>/sick.log`): the sick one
-//! shows its code, and the fixed one shows nothing at all.
+//! shows its code, and the fixed one shows nothing at all. A `baseline.log` beside them is the run
+//! that both are compared with.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +9,8 @@ use tracefmt::finding::Code;
 
 use super::{diagnosis, of, root};
 
-/// The codes that only a log can show, without another run beside it.
-const CODES: [Code; 9] = [
+/// The codes that only a log can show.
+const CODES: [Code; 12] = [
     Code::HostOomKilled,
     Code::SchedNeverStarted,
     Code::SchedNeverPicked,
@@ -19,6 +20,9 @@ const CODES: [Code; 9] = [
     Code::RunTornLines,
     Code::RunNoVerification,
     Code::PerfIdle,
+    Code::PerfContention,
+    Code::PerfOutOfOrder,
+    Code::PerfPhaseRegression,
 ];
 
 /// The cases of a code.
@@ -43,11 +47,12 @@ fn every_sick_log_shows_its_code_and_every_fixed_one_is_silent() {
             let expected: Value = serde_json::from_slice(&expected).unwrap();
             assert_eq!(expected["code"], code.as_str(), "{name}");
             assert!(expected["from"].as_str().unwrap().len() > 10, "{name}");
-            let (sick, text) = diagnosis(&[case.join("sick.log")], None);
+            let baseline = Some(case.join("baseline.log")).filter(|path| path.exists());
+            let (sick, text) = diagnosis(&[case.join("sick.log")], baseline.as_deref());
             assert!(!of(&sick, *code).is_empty(), "{name}\n{text}");
             let found = root(&sick).map(|root| root.code.as_str());
             assert_eq!(expected["root"].as_str(), found, "{name}\n{text}");
-            let (fixed, text) = diagnosis(&[case.join("fixed.log")], None);
+            let (fixed, text) = diagnosis(&[case.join("fixed.log")], baseline.as_deref());
             assert_eq!(fixed.findings, [], "{name}\n{text}");
             assert_eq!(fixed.exit_code(), 0, "{name}");
             shown.push(*code);

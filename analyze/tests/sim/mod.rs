@@ -78,10 +78,7 @@ impl Dice {
 fn at(ms: f64, line: &mut u32) -> Option<At> {
     *line += 1;
     let us = (ms * 1000.0).round() as i64;
-    let line = LineRef {
-        input: 0,
-        line: *line,
-    };
+    let line = LineRef::new(0, *line);
     Some(At { us, line })
 }
 
@@ -130,7 +127,7 @@ pub fn run(size: Size) -> (Trace, Analysis) {
 
 fn new_job(size: Size, job: u32, line: &mut u32) -> Job {
     let first = job * size.partitions;
-    let checked = LineRef { input: 0, line: 9 };
+    let checked = LineRef::new(0, 9);
     Job {
         id: if job == 1 {
             ODD_ID.to_owned()
@@ -235,11 +232,8 @@ fn trace(size: Size, jobs: Vec<Job>, tasks: Vec<Task>) -> Trace {
         marks.assign(index, Some(call), Confidence::Certain, &[]);
     }
     let mut run = Run {
-        first: LineRef { input: 0, line: 1 },
-        last: LineRef {
-            input: 0,
-            line: 900,
-        },
+        first: LineRef::new(0, 1),
+        last: LineRef::new(0, 900),
         epoch_unix_us: Some(1_772_084_199_998_000),
         dialect: Dialect {
             name: "phase8",
@@ -261,6 +255,7 @@ fn trace(size: Size, jobs: Vec<Job>, tasks: Vec<Task>) -> Trace {
         file_bytes: 20_111,
         bytes: 103_555,
         lines: 921,
+        ..Input::default()
     };
     Trace {
         inputs: vec![input],
@@ -275,7 +270,7 @@ fn config(size: Size) -> Config {
         domain: Some(1 << 27),
         lot_of_memory: Some(false),
         vram_bytes: Some(17_094_934_528),
-        free_mib: Some(15_800),
+        free_bytes: Some(15_800 << 20),
         device: Some("NVIDIA RTX <A4000>".to_owned()),
         more: vec![("gpu_threads".to_owned(), "32".to_owned())],
         ..Config::default()
@@ -466,6 +461,7 @@ pub fn diagnosis(trace: &Trace) -> Diagnosis {
         baseline: None,
         root: Some("f0".to_owned()),
         findings: findings(),
+        foreign: Vec::new(),
     }
 }
 
@@ -519,10 +515,7 @@ pub fn with_panic(trace: &mut Trace) {
     let run = &mut trace.runs[0];
     run.troubles.push(Trouble {
         kind: TroubleClass::Panic,
-        line: LineRef {
-            input: 0,
-            line: 400,
-        },
+        line: LineRef::new(0, 400),
         us: Some(run.last_us / 2),
         code: None,
         text: "thread 'gpu-1' panicked: out of memory".to_owned(),

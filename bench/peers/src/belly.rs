@@ -84,7 +84,8 @@ type Reprs = Arc<Vec<[u8; 32]>>;
 
 fn quotient(evaluations: &Evaluations) -> (Reprs, f64) {
     let worker = Worker::new();
-    let Evaluations { a, b, c } = evaluations.clone();
+    let Evaluations { a, b, c } = evaluations;
+    let [a, b, c] = [a, b, c].map(|values| values.to_vec());
     let (h, time) = time(|| {
         let mut none = None;
         let mut domain = |values| {

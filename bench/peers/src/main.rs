@@ -3,7 +3,8 @@
 //! `peers time CIRCUIT LOG2 ROUNDS` runs the three in turn and prints medians, the phases of each
 //! and the ratios; the three proofs must have the same bytes and verify, or it stops.
 //! `peers memory CIRCUIT LOG2 SIDE` makes one proof and prints the memory that it took beyond what
-//! was there before, the parameters included. CIRCUIT is `mimc`, `sha256`, `mixed` or
+//! was there before, the parameters included: on the heap, counted request by request, and
+//! resident, as the system has it. CIRCUIT is `mimc`, `sha256`, `mixed` or
 //! `porep-shaped`; of `sha256`, LOG2 is that of the blocks. Parameters are kept in
 //! target/parameters; bellperson makes them, or our ceremony if they are large.
 
@@ -12,6 +13,7 @@ mod belly;
 #[path = "../../../prover/tests/groth16/circuits.rs"]
 #[allow(dead_code)]
 mod circuits;
+mod heap;
 mod measure;
 mod ours;
 mod table;
@@ -22,6 +24,9 @@ use ff::Field as _;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng as _;
 
+#[global_allocator]
+static HEAP: heap::Counted = heap::Counted;
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -30,6 +35,9 @@ fn main() {
         eprintln!("usage: {usage}");
         std::process::exit(2);
     };
+    if verb == "memory" {
+        heap::count();
+    }
     let log2: u32 = log2.parse().expect("LOG2 is a number");
     let name = format!("{circuit}-{log2}");
     match circuit {

@@ -51,12 +51,27 @@ pub fn median(times: &[Time]) -> Time {
     }
 }
 
-/// Runs `work` and says the MiB that were resident before it, and the most that were during it.
-pub fn memory<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
+/// Memory of a piece of work, MiB.
+pub struct Memory {
+    /// The most it had on the heap beyond what was there before.
+    pub heap: f64,
+    /// What was resident before it.
+    pub before: f64,
+    /// The most that was resident during it.
+    pub peak: f64,
+}
+
+/// Runs `work` and says what memory it took.
+pub fn memory<T>(work: impl FnOnce() -> T) -> (T, Memory) {
     std::fs::write("/proc/self/clear_refs", "5").expect("the peak can be reset");
     let before = status_mib("VmRSS:");
-    let result = work();
-    (result, before, status_mib("VmHWM:"))
+    let (result, heap) = crate::heap::most(work);
+    let memory = Memory {
+        heap: heap as f64 / f64::from(1 << 20),
+        before,
+        peak: status_mib("VmHWM:"),
+    };
+    (result, memory)
 }
 
 fn status_mib(key: &str) -> f64 {

@@ -155,7 +155,7 @@ pub fn memory<C: Circuit<Scalar> + Clone + Send>(
     blinding: Blinding,
     side: &str,
 ) {
-    let (_, before, peak) = match side {
+    let (_, memory) = match side {
         "ours" => {
             let vk = ours::verifying_key(parameters);
             let (shape, _) = Shape::record(circuit.clone()).expect("a shape");
@@ -176,8 +176,11 @@ pub fn memory<C: Circuit<Scalar> + Clone + Send>(
         _ => panic!("ours, bellperson or ark, not {side}"),
     };
     println!(
-        "{name} {side}: {before:.1} MiB before, {peak:.1} at most, {:.1} taken",
-        peak - before
+        "{name} {side}: {:.1} MiB on the heap; resident {:.1} before, {:.1} at most, {:.1} more",
+        memory.heap,
+        memory.before,
+        memory.peak,
+        memory.peak - memory.before
     );
 }
 

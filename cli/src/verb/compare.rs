@@ -5,13 +5,16 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::inputs;
+use crate::joining;
 use crate::output::{self, Format, put};
 use crate::reading;
 
 /// Compare two runs phase by phase, with intervals.
 ///
-/// Shown are the ratio B over A of each phase and the two configurations side by side.
+/// Shown are the ratio B over A of each phase and the two configurations side by side. The ratio of
+/// single runs is the middle of all ratios of a time of B to one of A (Hodges and Lehmann), that of
+/// several runs a side the ratio of their geometric means: neither is the ratio of the medians that
+/// stand beside it.
 ///
 /// Runs of another shape (kind of proof, partitions, domain, GPUs) are refused, with what differs.
 /// Intervals of single runs say how far the partitions of these two runs differ; whether a change
@@ -50,7 +53,7 @@ pub struct Compare {
 pub fn run(verb: &Compare) -> Result<Exit, CliError> {
     let side = |first: &Option<String>, more: &[String]| {
         let names: Vec<String> = first.iter().chain(more).cloned().collect();
-        reading::read(&inputs::open_all(&names)?)
+        reading::read(&joining::open_all(&names)?)
     };
     let (a, b) = (side(&verb.a, &verb.more_a)?, side(&verb.b, &verb.more_b)?);
     let comparison = analyze::compare(&a.trace, &b.trace);
@@ -89,6 +92,7 @@ fn as_text(comparison: &Comparison) -> String {
         return text;
     }
     text.push_str(&phases(comparison));
+    text.push_str("\nA and B are medians; B/A is estimated by itself (cuzk compare --help)\n");
     text.push_str(&throughput(&comparison.throughput));
     text
 }

@@ -9,7 +9,8 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::inputs::{self, Source};
+use crate::inputs::Source;
+use crate::joining;
 use crate::output::{self, Format};
 use crate::reading::{self, Logs};
 
@@ -18,20 +19,23 @@ use super::replayed;
 /// Read the logs of a run, good or dead, and say what happened, why, and what to do.
 ///
 /// Several files may belong to one run (the daemon's log and the benchmark client's output), and
-/// one file may hold several runs. Any age and condition of log will do: cut, torn, piped through
-/// grep -n, from journald or a container.
+/// one file may hold several runs. Rotated pieces of one log are joined in order of time, the two
+/// streams of a daemon are merged by their clocks. Any age and condition of log will do: cut, torn,
+/// piped through grep -n, from journald or a container.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   cuzk diagnose daemon.log
   cuzk diagnose daemon.log bench.txt --html report.html
+  cuzk diagnose daemon.log.2.gz daemon.log.1 daemon.log
   cuzk diagnose daemon.log --repro-dir repro && cuzk replay repro/run0-vram.late_free.jsonl
   cuzk diagnose tonight.log --baseline last-good.log
   journalctl -u cuzk | cuzk diagnose - --format json | jq '.findings[] | select(.root)'
 
-Exit codes: 0 nothing wrong; 1 an error was found, a log that breaks off in the middle of a line
-included; 2 unreadable input; 3 nothing failed visibly, but the log ends before its jobs do, or
-holds no run; 4 the baseline is not comparable.")]
+Exit codes: 0 nothing wrong; 1 an error was found, a log that lacks lines or breaks off within one
+included, but not a missing line end behind jobs that all ended; 2 unreadable input; 3 nothing
+failed visibly, but the log ends before its jobs do, lacks its beginning, or holds no run; 4 the
+baseline is not comparable.")]
 pub struct Diagnose {
     /// Logs to read; - is standard input
     #[arg(required = true, value_name = "LOG")]
@@ -56,7 +60,10 @@ pub struct Diagnose {
 ///
 /// An input that cannot be read, or an output that cannot be written.
 pub fn run(verb: &Diagnose) -> Result<Exit, CliError> {
-    let sources = inputs::open_all(&verb.logs)?;
+    let read = verb.logs.iter().chain(&verb.baseline);
+    output::apart(read, &[("the page", verb.html.as_deref())])?;
+    output::ready(&[("the page", verb.html.as_deref())])?;
+    let sources = joining::open_all(&verb.logs)?;
     let logs = reading::read(&sources)?;
     let analysis = analyze(&logs.trace, &Options::default());
     let baseline = read_baseline(&verb.baseline)?;
@@ -109,7 +116,7 @@ fn read_baseline(names: &[String]) -> Result<Option<(Logs, Analysis)>, CliError>
     if names.is_empty() {
         return Ok(None);
     }
-    let logs = reading::read(&inputs::open_all(names)?)?;
+    let logs = reading::read(&joining::open_all(names)?)?;
     let analysis = analyze(&logs.trace, &Options::default());
     Ok(Some((logs, analysis)))
 }

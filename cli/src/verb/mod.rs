@@ -4,6 +4,8 @@
 pub mod analyze;
 #[cfg(feature = "prove")]
 pub mod bench;
+#[cfg(feature = "prove")]
+mod card;
 #[cfg(feature = "logs")]
 pub mod compare;
 pub mod completions;
@@ -11,6 +13,8 @@ pub mod completions;
 pub mod diagnose;
 #[cfg(feature = "gate")]
 pub mod golden;
+#[cfg(feature = "prove")]
+mod making;
 pub mod man;
 #[cfg(feature = "prove")]
 pub mod preflight;

@@ -95,7 +95,7 @@ fn wait(clock: &dyn Clock, mut checks: Checks, timeout_ms: u64) -> Report {
         }
         let waits = waits_for(&report);
         if waits != said {
-            output::note(&format!("waiting for {waits}"));
+            output::note(&format!("waiting; {waits}"));
             said = waits;
         }
         clock.sleep_us(POLL_US);
@@ -105,10 +105,13 @@ fn wait(clock: &dyn Clock, mut checks: Checks, timeout_ms: u64) -> Report {
 /// What is open, without the figures that change at every poll.
 fn waits_for(report: &Report) -> String {
     let each = report.open().map(|line| {
-        let says = line.says.split(", for ").next().unwrap_or_default();
-        format!("{} ({says})", line.check.name())
+        let says = line.says.split(" ms: ").collect::<Vec<_>>();
+        match says[..] {
+            [says, _so_far] => format!("{}: {says} ms", line.check.name()),
+            _ => format!("{}: {}", line.check.name(), line.says),
+        }
     });
-    each.collect::<Vec<_>>().join(", ")
+    each.collect::<Vec<_>>().join("; ")
 }
 
 const fn word(state: State) -> &'static str {

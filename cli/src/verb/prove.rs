@@ -1,6 +1,5 @@
 //! `cuzk prove`: one job of a circuit of the registry, proved, verified, and traced.
 
-use std::fs::File;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,13 +8,15 @@ use clap::Args;
 use prover::ProverError;
 use prover::circuits::{self, Family};
 use prover::clock::{Clock as _, SystemClock};
+use prover::device::Info;
 use prover::device::groth16::Parameters;
-use prover::proving::{self, CARD_BYTES, Proved, Request};
+use prover::proving::{self, Proved, Request};
 use prover::srs::{Checked, Manifest, Srs};
 use prover::trace::Tracer;
 use serde::Serialize;
 use tracefmt::event::TraceStart;
 
+use super::card::Card;
 use super::size::Size;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -59,6 +60,8 @@ pub struct Prove {
     /// Where to write the trace
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    #[command(flatten)]
+    card: Card,
     /// Text or JSON
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -86,16 +89,22 @@ struct Report {
 /// # Errors
 /// An input that cannot be read, parameters of another circuit, an output that cannot be written.
 pub fn run(verb: &Prove) -> Result<Exit, CliError> {
-    let inputs = verb.inputs.clone().unwrap_or_else(|| beside(&verb.output));
+    let inputs = inputs(verb)?;
     output::distinct(&[
         ("the parameters", Some(&verb.params)),
         ("the proofs", Some(&verb.output)),
         ("the public inputs", Some(&inputs)),
         ("the trace", verb.trace.as_deref()),
     ])?;
+    output::ready(&[
+        ("the proofs", Some(&verb.output)),
+        ("the public inputs", Some(&inputs)),
+        ("the trace", verb.trace.as_deref()),
+    ])?;
     let family = family(verb)?;
     let parameters = Arc::new(parameters(&family, &verb.params)?);
-    let tracer = Arc::new(tracer(verb, &family)?);
+    let devices = verb.card.open()?;
+    let tracer = Arc::new(tracer(verb, &family, &devices.first())?);
     let request = Request {
         job: format!("{}-{}", family.name(), verb.seed),
         seed: verb.seed,
@@ -104,11 +113,11 @@ pub fn run(verb: &Prove) -> Result<Exit, CliError> {
     };
     note(&format!("proving {} partitions", request.partitions));
     let dice = &mut proving::system_dice();
-    let proved = proving::prove(&family, &parameters, &request, &tracer, dice);
+    let proved = proving::prove(&family, &parameters, &request, (devices, &tracer), dice);
     finish(tracer, verb.trace.as_deref())?;
     match proved {
         Ok(proved) => {
-            let report = write(verb, &family, &proved)?;
+            let report = write(verb, inputs, &family, &proved)?;
             match verb.format {
                 Format::Json => output::json(&report)?,
                 Format::Text => output::text(&as_text(&report))?,
@@ -141,7 +150,7 @@ fn parameters(family: &Family, path: &Path) -> Result<Parameters, ProverError> {
     note("synthesising the circuit");
     let shape = proving::shape(family)?;
     note(&format!("reading {}", path.display()));
-    let (srs, checked) = Srs::open(path)?;
+    let (srs, checked) = Srs::open_as(path, Manifest::beside(path).as_ref())?;
     note(match checked {
         Checked::Before => "every point was checked before",
         Checked::Now => "every point checked; remembered beside the file",
@@ -150,7 +159,7 @@ fn parameters(family: &Family, path: &Path) -> Result<Parameters, ProverError> {
     Parameters::new(shape, Box::new(srs))
 }
 
-fn tracer(verb: &Prove, family: &Family) -> Result<Tracer, CliError> {
+fn tracer(verb: &Prove, family: &Family, device: &Info) -> Result<Tracer, CliError> {
     let clock = Arc::new(SystemClock::new());
     let Some(path) = &verb.trace else {
         return Ok(Tracer::silent(clock));
@@ -159,15 +168,15 @@ fn tracer(verb: &Prove, family: &Family) -> Result<Tracer, CliError> {
         path: path.clone(),
         source,
     };
-    let file = File::create(path).map_err(failed)?;
+    let file = output::create(path)?;
     let epoch_unix_us = clock.epoch_unix_us();
     let start = TraceStart {
         run: format!("{epoch_unix_us:x}").into(),
         epoch_unix_us,
         build: env!("CARGO_PKG_VERSION").into(),
-        device: "cpu".into(),
-        vram_total: CARD_BYTES,
-        vram_free: CARD_BYTES,
+        device: device.name.clone().into(),
+        vram_total: device.total,
+        vram_free: device.free,
         config: vec![
             ("circuit".into(), family.name().into()),
             ("domain".into(), (1_u64 << family.log2()).to_string().into()),
@@ -199,13 +208,30 @@ fn finish(tracer: Arc<Tracer>, path: Option<&Path>) -> Result<(), CliError> {
     Ok(())
 }
 
-fn write(verb: &Prove, family: &Family, proved: &Proved) -> Result<Report, CliError> {
+/// Where the public inputs go.
+fn inputs(verb: &Prove) -> Result<PathBuf, CliError> {
+    match &verb.inputs {
+        Some(path) => Ok(path.clone()),
+        None if output::is_stdout(&verb.output) => Err(CliError::Usage(
+            "the proofs go to standard output, which has no name to put the public inputs beside; \
+             name a file by --inputs"
+                .to_owned(),
+        )),
+        None => Ok(beside(&verb.output)),
+    }
+}
+
+fn write(
+    verb: &Prove,
+    inputs: PathBuf,
+    family: &Family,
+    proved: &Proved,
+) -> Result<Report, CliError> {
     let bytes: Vec<u8> = proved
         .proofs
         .iter()
         .flat_map(|proof| proof.to_bytes())
         .collect();
-    let inputs = verb.inputs.clone().unwrap_or_else(|| beside(&verb.output));
     output::file(&verb.output, &bytes)?;
     output::file(&inputs, proved.inputs.to_json().as_bytes())?;
     let ms = |us: u64| us as f64 / 1000.0;

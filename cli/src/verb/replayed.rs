@@ -11,7 +11,7 @@ use replay::log::{OfRun, replay_of, schedule_of};
 use replay::shrink::shrink;
 use replay::vram::Profile;
 use tracefmt::finding::{Code, Finding, Severity};
-use tracefmt::run::{Run, Trace};
+use tracefmt::run::{Input, Run, Trace};
 
 use crate::error::CliError;
 use crate::output;
@@ -31,7 +31,7 @@ pub(super) fn findings(trace: &Trace, repro_dir: Option<&Path>) -> Result<Vec<Fi
     for run in &trace.runs {
         let Some(path) = trace
             .inputs
-            .get(run.first.input as usize)
+            .get(run.first.input() as usize)
             .map(|input| &input.path)
         else {
             continue;
@@ -45,10 +45,33 @@ pub(super) fn findings(trace: &Trace, repro_dir: Option<&Path>) -> Result<Vec<Fi
             continue;
         }
         if let Some(of) = schedule_of(run, &Given::default()) {
-            all.extend(of_run(run, &of, path, repro_dir)?);
+            let mut found = of_run(run, &of, path, repro_dir)?;
+            let input = trace.inputs.get(run.first.input() as usize);
+            if let Some(command) = input.and_then(again).filter(|_| repro_dir.is_none()) {
+                for finding in found
+                    .iter_mut()
+                    .filter(|finding| finding.reproduce.is_some())
+                {
+                    finding.reproduce = Some(command.clone());
+                }
+            }
+            all.extend(found);
         }
     }
     Ok(all)
+}
+
+/// What shows a finding of joined files again: no file holds their lines as they were read, so the
+/// schedule is written first. None for an input that is one file.
+fn again(input: &Input) -> Option<String> {
+    let mut files: Vec<&str> = Vec::new();
+    for piece in &input.pieces {
+        if !files.contains(&piece.path.as_str()) {
+            files.push(&piece.path);
+        }
+    }
+    let words: Vec<String> = files.into_iter().map(shell_word).collect();
+    (!words.is_empty()).then(|| format!("cuzk diagnose --repro-dir repro {}", words.join(" ")))
 }
 
 fn of_run(
@@ -109,4 +132,28 @@ fn reproduce(run: &Run, of: &OfRun, dir: &Path, findings: &mut [Finding]) -> Res
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use tracefmt::pieces::Piece;
+
+    use super::*;
+
+    #[test]
+    fn joined_files_are_named_one_by_one() {
+        let piece = |path: &str, first| Piece {
+            path: path.to_owned(),
+            first,
+            line: 1,
+        };
+        let mut input = Input {
+            path: "a.log + b c.log".to_owned(),
+            ..Input::default()
+        };
+        assert_eq!(again(&input), None, "one file is replayed as it is");
+        input.pieces = vec![piece("a.log", 1), piece("b c.log", 9), piece("a.log", 12)];
+        let wanted = "cuzk diagnose --repro-dir repro a.log 'b c.log'";
+        assert_eq!(again(&input).as_deref(), Some(wanted));
+    }
 }

@@ -25,7 +25,8 @@ pub(super) fn write(
         .iter()
         .map(|scan| (&scan.ledger).into())
         .collect();
-    let memory = memory(logs, diagnosis).map_err(|error| CliError::Internal(error.to_string()))?;
+    let memory =
+        memory(logs, analysis, diagnosis).map_err(|error| CliError::Internal(error.to_string()))?;
     let page = analyze::report::html(&analyze::report::Report {
         trace: &logs.trace,
         analysis,
@@ -47,31 +48,60 @@ pub(super) fn write(
 #[cfg(feature = "plots")]
 const CALLS_MAX: usize = 2_000;
 
-/// Device memory of the first run, beside it under the changed rule that its root names.
+/// Runs whose memory is drawn.
+#[cfg(feature = "plots")]
+const RUNS_MAX: usize = 8;
+
+/// Device memory of every run whose schedule can be had, beside it under the changed rule that
+/// the findings of the run name.
 #[cfg(feature = "plots")]
 fn memory(
     logs: &Logs,
+    analysis: &Analysis,
     diagnosis: &Diagnosis,
 ) -> Result<Vec<analyze::report::Figure>, analyze::error::AnalyzeError> {
-    use replay::lifecycle::Given;
+    let runs = &logs.trace.runs;
+    let small = runs.iter().filter(|run| run.calls.len() <= CALLS_MAX);
+    let mut figures = Vec::new();
+    for (drawn, run) in small.enumerate() {
+        if drawn == RUNS_MAX {
+            let all = runs.len();
+            crate::output::note(&format!(
+                "the page shows device memory of {RUNS_MAX} of {all} runs; \
+                 cuzk replay --run N --svg FILE draws any"
+            ));
+            break;
+        }
+        let name = (runs.len() > 1).then(|| format!("Run {} of {}. ", run.index, runs.len()));
+        let name = name.unwrap_or_default();
+        figures.extend(memory_of(run, &name, (analysis, diagnosis))?);
+    }
+    Ok(figures)
+}
 
-    let run = logs.trace.runs.first();
-    let run = run.filter(|run| run.calls.len() <= CALLS_MAX);
-    let of = run.and_then(|run| Some((run, replay::log::schedule_of(run, &Given::default())?)));
-    let Some((run, of)) = of else {
+/// Device memory of a run; `name` tells it from others.
+#[cfg(feature = "plots")]
+fn memory_of(
+    run: &tracefmt::run::Run,
+    name: &str,
+    (analysis, diagnosis): (&Analysis, &Diagnosis),
+) -> Result<Vec<analyze::report::Figure>, analyze::error::AnalyzeError> {
+    let Some(of) = replay::log::schedule_of(run, &replay::lifecycle::Given::default()) else {
         return Ok(Vec::new());
     };
     let Ok(driver) = replay::vram::Profile::named(&of.schedule.header.driver) else {
         return Ok(Vec::new());
     };
     let times = analyze::vram::times(run, &of.refs);
-    let mut ours = diagnosis
-        .findings
-        .iter()
-        .filter(|finding| finding.run.unwrap_or(0) == 0);
+    let ours = diagnosis.findings.iter();
+    let mut ours = ours.filter(|finding| finding.run.unwrap_or(0) == run.index);
     let what_if = ours.find_map(|finding| finding.what_if.as_ref());
     let change = what_if.map(|what_if| what_if.change.as_str());
-    let lanes = analyze::vram::lanes(&of.schedule, Some(&times), driver, change);
+    let mut lanes = analyze::vram::lanes(&of.schedule, Some(&times), driver, change);
+    let span = analyze::lanes::extent(run, analysis);
+    for lane in &mut lanes {
+        lane.span = span;
+    }
     if lanes.is_empty() {
         return Ok(Vec::new());
     }
@@ -79,7 +109,15 @@ fn memory(
         || "From the memory events of the log.".to_owned(),
         |profile| format!("Inferred: the lifecycle of {profile}, in the order that the log shows."),
     );
-    analyze::report::vram(&lanes, &how).map(|figure| vec![figure])
+    let how = format!("{name}{how}");
+    let whole = analyze::report::vram(&lanes, &how)?;
+    // Lines of an old log that carry no time share one: its steps are told apart by number.
+    let lanes = match of.profile {
+        Some(_) => analyze::vram::lanes(&of.schedule, None, driver, change),
+        None => lanes,
+    };
+    let piece = analyze::report::vram_failure(&lanes, &how)?;
+    Ok([Some(whole), piece].into_iter().flatten().collect())
 }
 
 /// Says that this binary cannot.

@@ -1,24 +1,26 @@
 //! `cuzk serve`: the daemon.
 
-use std::fs::File;
+use std::mem::ManuallyDrop;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use prover::ProverError;
 use prover::circuits;
 use prover::clock::{Clock, SystemClock};
 use prover::device::groth16::Groth16;
-use prover::device::{CpuDevice, Device};
+use prover::device::{Devices, Info};
 use prover::engine::{Config, Engine, Injection, Limits};
-use prover::serve::{Certificate, Daemon, Place, Rehearsal, Settings, run as serve};
+use prover::serve::{Certificate, Daemon, Kinds, Place, Rehearsal, Settings, run as serve};
 use prover::trace::Tracer;
 use tracefmt::event::TraceStart;
 
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output;
+use crate::verb::card::{self, Card};
 use crate::verb::size::Size;
 
 /// Run the proving daemon: gRPC, metrics and a live page at one address.
@@ -31,9 +33,10 @@ use crate::verb::size::Size;
 Examples:
   cuzk serve --rehearse mimc --size 2^12 --partitions 10
   cuzk serve --unix /run/cuzk.sock --rehearse porep-shaped --size 2^16 --trace daemon.log
+  cuzk serve --filecoin params/
   grpcurl -plaintext 127.0.0.1:9820 cuzk.v1.ProvingEngine/GetStatus
 
-Exits with 0 when all jobs had ended, with 1 when some were cancelled by the end.")]
+Exits with 0 when all jobs had ended, with 1 when some were cancelled by the end or never ended.")]
 pub struct Serve {
     /// Address to listen on; everyone who reaches it can submit jobs
     #[arg(long, default_value = "127.0.0.1")]
@@ -44,9 +47,13 @@ pub struct Serve {
     /// Listen on a unix socket instead
     #[arg(long, value_name = "SOCKET")]
     unix: Option<PathBuf>,
-    /// Answer for PoRep with this test circuit (`cuzk setup --list` names them)
-    #[arg(long, value_name = "CIRCUIT")]
-    rehearse: String,
+    /// Prove real sectors of 2 KiB with the parameters of this folder: window-post-2k.params,
+    /// winning-post-2k.params, porep-2k.params, as setup writes them. Needs the feature `filecoin`
+    #[arg(long, value_name = "DIR", required_unless_present = "rehearse")]
+    filecoin: Option<PathBuf>,
+    /// Answer for PoRep with this test circuit instead (`cuzk setup --list` names them)
+    #[arg(long, value_name = "CIRCUIT", conflicts_with = "filecoin")]
+    rehearse: Option<String>,
     /// Rows of its domain, a power of two: 2^16 or 65536
     #[arg(long, value_name = "N", default_value = "2^12")]
     size: Size,
@@ -62,21 +69,23 @@ pub struct Serve {
     /// Synthesis workers
     #[arg(long, value_name = "N", default_value_t = 1)]
     partition_workers: u32,
-    /// Memory that the processor accounts for as a card
-    #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = bytes)]
-    vram: u64,
+    #[command(flatten)]
+    card: Card,
     /// Host memory that partitions in flight may hold
-    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = card::bytes)]
     memory: u64,
     /// Partitions that may wait; a job beyond is refused
     #[arg(long, value_name = "N", default_value_t = 1000)]
     queue: usize,
     /// Largest message
-    #[arg(long, value_name = "SIZE", default_value = "128MiB", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "128MiB", value_parser = card::bytes)]
     message: u64,
     /// Seconds for open jobs once the end was asked for
     #[arg(long, value_name = "S", default_value_t = 600)]
     finish: u64,
+    /// Seconds for cancelled jobs to let go of their workers, before the end does not wait for them
+    #[arg(long, value_name = "S", default_value_t = 30)]
+    cancel: u64,
     /// Certificate chain (PEM) for TLS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -88,12 +97,6 @@ pub struct Serve {
     trace: Option<PathBuf>,
 }
 
-/// Bytes of a size such as 16GiB.
-fn bytes(text: &str) -> Result<u64, String> {
-    replay::change::bytes(text)
-        .ok_or_else(|| format!("expected a size such as 16GiB or 512MiB, found {text:?}"))
-}
-
 /// Serves until a signal ends it.
 ///
 /// # Errors
@@ -102,15 +105,16 @@ fn bytes(text: &str) -> Result<u64, String> {
 /// that cannot be used.
 pub fn run(verb: &Serve) -> Result<Exit, CliError> {
     let usage = |error: &dyn ToString| CliError::Usage(error.to_string());
-    let family = circuits::by_name(&verb.rehearse, verb.size.log2());
-    let family = family.map_err(|error| usage(&error))?;
-    let kinds = Arc::new(Rehearsal::new(family, verb.partitions, verb.params.clone()));
+    output::ready(&[("the trace", verb.trace.as_deref())])?;
+    let kinds = kinds(verb).map_err(|error| usage(&error))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let tracer = Arc::new(tracer(verb, &clock)?);
-    let engine = engine(verb, &tracer).map_err(|error| usage(&error))?;
+    let devices = verb.card.open()?;
+    let tracer = Arc::new(tracer(verb, &devices.first(), &clock)?);
+    let engine = engine(verb, devices, &tracer).map_err(|error| usage(&error))?;
     let settings = Settings {
         message_bytes: usize::try_from(verb.message).unwrap_or(usize::MAX),
         finish: Duration::from_secs(verb.finish),
+        cancel: Duration::from_secs(verb.cancel),
         ..Settings::default()
     };
     let daemon = Daemon::new(engine, kinds, clock, settings);
@@ -124,6 +128,16 @@ pub fn run(verb: &Serve) -> Result<Exit, CliError> {
         output::note(&format!("listening on {address}"));
     });
     let ended = ended.map_err(|error| usage(&error))?;
+    if !ended.left.is_empty() {
+        // Waiting for the engine's threads would be waiting for ever; they end with the process.
+        let _kept = ManuallyDrop::new(daemon);
+        output::note(&format!(
+            "ended without the workers of {}: their jobs were answered as failed, and the trace \
+             has no end",
+            ended.left.join(", ")
+        ));
+        return Ok(Exit::Findings);
+    }
     // The engine goes first: its threads write to the trace.
     drop(daemon);
     finish(tracer, verb)?;
@@ -143,7 +157,30 @@ pub fn run(verb: &Serve) -> Result<Exit, CliError> {
     })
 }
 
-fn tracer(verb: &Serve, clock: &Arc<dyn Clock>) -> Result<Tracer, CliError> {
+/// What the daemon can prove.
+fn kinds(verb: &Serve) -> Result<Arc<dyn Kinds<Groth16>>, ProverError> {
+    if let Some(circuit) = &verb.rehearse {
+        let family = circuits::by_name(circuit, verb.size.log2())?;
+        let kinds = Rehearsal::new(family, verb.partitions, verb.params.clone());
+        return Ok(Arc::new(kinds));
+    }
+    sectors(verb.filecoin.as_deref().unwrap_or(Path::new(".")))
+}
+
+#[cfg(feature = "filecoin")]
+fn sectors(folder: &Path) -> Result<Arc<dyn Kinds<Groth16>>, ProverError> {
+    Ok(Arc::new(prover::serve::Sectors::new(folder)?))
+}
+
+#[cfg(not(feature = "filecoin"))]
+fn sectors(_: &Path) -> Result<Arc<dyn Kinds<Groth16>>, ProverError> {
+    Err(ProverError::CircuitLeftOut {
+        circuit: "--filecoin",
+        feature: "filecoin",
+    })
+}
+
+fn tracer(verb: &Serve, device: &Info, clock: &Arc<dyn Clock>) -> Result<Tracer, CliError> {
     let Some(path) = &verb.trace else {
         return Ok(Tracer::silent(Arc::clone(clock)));
     };
@@ -151,18 +188,24 @@ fn tracer(verb: &Serve, clock: &Arc<dyn Clock>) -> Result<Tracer, CliError> {
         path: path.clone(),
         source,
     };
-    let file = File::create(path).map_err(unwritten)?;
+    let file = output::create(path)?;
     let epoch_unix_us = clock.epoch_unix_us();
     let number = |name: &'static str, value: u64| (name.into(), value.to_string().into());
     let start = TraceStart {
         run: format!("serve-{epoch_unix_us:x}").into(),
         epoch_unix_us,
         build: env!("CARGO_PKG_VERSION").into(),
-        device: "cpu".into(),
-        vram_total: verb.vram,
-        vram_free: verb.vram,
+        device: device.name.clone().into(),
+        vram_total: device.total,
+        vram_free: device.free,
         config: vec![
-            ("circuit".into(), verb.rehearse.clone().into()),
+            (
+                "circuit".into(),
+                verb.rehearse
+                    .clone()
+                    .unwrap_or_else(|| "filecoin-2k".to_owned())
+                    .into(),
+            ),
             number("partitions", verb.partitions as u64),
             number("workers", verb.gpu_workers.into()),
             number("partition_workers", verb.partition_workers.into()),
@@ -174,15 +217,14 @@ fn tracer(verb: &Serve, clock: &Arc<dyn Clock>) -> Result<Tracer, CliError> {
 
 fn engine(
     verb: &Serve,
+    devices: Devices,
     tracer: &Arc<Tracer>,
 ) -> Result<Arc<Engine<Groth16>>, prover::engine::StartError> {
-    let work = Arc::new(Groth16);
-    let device = CpuDevice::new(Arc::clone(&work), verb.vram, 0);
-    let devices: Vec<Arc<dyn Device<Groth16>>> = vec![Arc::new(device)];
     let config = Config {
         synth_workers: verb.partition_workers,
         device_workers: verb.gpu_workers,
         finishers: 1,
+        expected: u64::MAX,
         limits: Limits {
             host_bytes: verb.memory,
             waiting: verb.queue,
@@ -191,8 +233,8 @@ fn engine(
         injection: Injection::default(),
     };
     Ok(Arc::new(Engine::start(
-        work,
-        devices,
+        devices.work,
+        devices.all,
         Arc::clone(tracer),
         &config,
     )?))

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use prover::circuits::{self, Family};
 use prover::clock::{Clock as _, SystemClock};
+use prover::groth16::Mix;
 use prover::proving;
 use prover::srs::{Ceremony, Manifest, WARNING};
 use serde::Serialize;
 
+use super::card::Backend;
+use super::making;
 use super::size::Size;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -24,7 +27,10 @@ use crate::output::{self, Format, note};
 Examples:
   cuzk setup --circuit mimc --size 2^16
   cuzk setup --circuit porep-shaped --size 2^18 --seed 7 -o porep.insecure.params
-  cuzk setup --list")]
+  cuzk setup --circuit porep-tiled --size 2^20 --backend cuda
+  cuzk setup --list
+
+Processor and device make the same bytes.")]
 pub struct Setup {
     /// Name of the circuit
     #[arg(long, value_name = "NAME", required_unless_present = "list")]
@@ -35,6 +41,9 @@ pub struct Setup {
     /// Seed of the secrets
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Where the points are computed
+    #[arg(long, value_enum, default_value_t)]
+    backend: Backend,
     /// Where to write them; without, CIRCUIT-LOG2.insecure.params here
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -52,7 +61,9 @@ struct Made {
     schema: &'static str,
     params: PathBuf,
     vk: PathBuf,
+    backend: &'static str,
     ms: f64,
+    witness: Option<Mix>,
     manifest: Manifest,
 }
 
@@ -70,15 +81,23 @@ pub fn run(verb: &Setup) -> Result<Exit, CliError> {
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{circuit}-{}.insecure.params", size.log2())));
     writable(&path)?;
+    let vk = key_beside(&path);
+    output::ready(&[
+        ("the parameters", Some(&path)),
+        ("the verifying key", Some(&vk)),
+        ("the manifest", Some(&Manifest::path(&path))),
+    ])?;
     note(WARNING);
     let clock = SystemClock::new();
-    let manifest = make(&family, verb.seed, &path)?;
+    let ((manifest, witness), backend) = make(&family, verb, &path)?;
     let ms = clock.now_us() as f64 / 1000.0;
     let made = Made {
         schema: "cuzk.setup/1",
-        vk: key_beside(&path),
+        vk,
         params: path,
+        backend,
         ms,
+        witness,
         manifest,
     };
     match verb.format {
@@ -101,6 +120,13 @@ fn key_beside(params: &Path) -> PathBuf {
 /// Refuses to replace what is no plain file, or to give parameters the name of a key or manifest.
 fn writable(path: &Path) -> Result<(), CliError> {
     let name = path.display();
+    if output::is_stdout(path) {
+        return Err(CliError::Usage(
+            "parameters are three files that are read by their names; expected a name for -o, \
+             found -"
+                .to_owned(),
+        ));
+    }
     if path
         .extension()
         .is_some_and(|end| end == "vk" || end == "json")
@@ -117,19 +143,24 @@ fn writable(path: &Path) -> Result<(), CliError> {
     }
 }
 
-/// Makes and writes parameters, verifying key and manifest.
-fn make(family: &Family, seed: u64, path: &Path) -> Result<Manifest, prover::ProverError> {
+/// What was made: the manifest, and what a witness is made of.
+type Kept = (Manifest, Option<Mix>);
+
+/// Makes and writes parameters, verifying key and manifest; says what made them.
+fn make(family: &Family, verb: &Setup, path: &Path) -> Result<(Kept, &'static str), CliError> {
     note("synthesising the circuit");
     let shape = proving::shape(family)?;
+    let witness = proving::mix(family, &shape)?;
     let progress = &mut |section: &'static str| note(&format!("making {section}"));
-    let srs = Ceremony::insecure(seed).parameters(&shape, progress)?;
+    let ceremony = Ceremony::insecure(verb.seed);
+    let (srs, backend) = making::parameters(verb.backend, (&ceremony, &shape), progress)?;
     note(&format!("writing {}", path.display()));
     srs.save(path)?;
     srs.vk.save(&key_beside(path))?;
     let circuit = (family.name(), family.log2());
-    let manifest = Manifest::of(path, srs.counts(), circuit, seed)?;
+    let manifest = Manifest::of(path, srs.counts(), circuit, verb.seed)?;
     manifest.save(path)?;
-    Ok(manifest)
+    Ok(((manifest, witness), backend))
 }
 
 fn as_text(made: &Made) -> String {
@@ -143,7 +174,8 @@ fn as_text(made: &Made) -> String {
     } = &made.manifest;
     format!(
         "{}  INSECURE parameters of {circuit} 2^{log2}, seed {seed}\n\
-         {bytes} bytes: ic {}, h {}, l {}, a {}, b {} points; {:.2} s\n\
+         {bytes} bytes: ic {}, h {}, l {}, a {}, b {} points; {:.2} s, {}\n\
+         {}\n\
          {}  its verifying key\n",
         made.params.display(),
         points.ic,
@@ -152,8 +184,20 @@ fn as_text(made: &Made) -> String {
         points.a,
         points.b,
         made.ms / 1000.0,
+        made.backend,
+        mix(made.witness.as_ref()),
         made.vk.display(),
     )
+}
+
+/// What a witness is made of, in a line.
+pub(super) fn mix(witness: Option<&Mix>) -> String {
+    let Some(witness) = witness else {
+        return "a witness: too large to be made only to be counted".to_owned();
+    };
+    let [zeros, ones, dense] = witness.percent();
+    let all = witness.zeros + witness.ones + witness.dense;
+    format!("a witness: {all} values, {zeros:.1} % zeros, {ones:.1} % ones, {dense:.1} % others")
 }
 
 fn list(format: Format) -> Result<Exit, CliError> {
@@ -163,6 +207,11 @@ fn list(format: Format) -> Result<Exit, CliError> {
         about: &'static str,
         log2_min: u32,
         log2_max: u32,
+    }
+    #[derive(Serialize)]
+    struct List {
+        schema: &'static str,
+        circuits: Vec<Circuit>,
     }
     let all: Vec<Circuit> = circuits::ALL
         .iter()
@@ -174,7 +223,10 @@ fn list(format: Format) -> Result<Exit, CliError> {
         })
         .collect();
     match format {
-        Format::Json => output::json(&all)?,
+        Format::Json => output::json(&List {
+            schema: "cuzk.circuits/1",
+            circuits: all,
+        })?,
         Format::Text => {
             let lines = all.iter().map(|circuit| {
                 let Circuit {

@@ -47,6 +47,9 @@ fn two_for_what_cannot_be_read() {
         &["trace", "stat", "/dev/zero"],
         &["analyze", "-", "-"],
         &["trace", "cat", "--match", "(", "Cargo.toml"],
+        &["trace", "cat", "--kind", "GPU_ENDD", "Cargo.toml"],
+        &["replay", "--plan", "2^20", "--workers", "0"],
+        &["replay", "--plan", "2^20", "--partitions", "0"],
         &["analyze", "--gap-floor-ms", "NaN", "Cargo.toml"],
         &["compare", "one"],
         &["no-such-verb"],
@@ -66,14 +69,14 @@ fn two_for_a_log_named_twice() {
 }
 
 #[test]
-fn pieces_of_one_log_are_pointed_out() {
+fn pieces_of_one_log_are_joined_and_it_is_said() {
     let log = std::fs::read(example("two-workers.log")).unwrap();
     let half = log.len() / 2;
     let middle = half + log[half..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
     let (_a, older) = file("older.log", &log[..middle]);
     let (_b, newer) = file("newer.log", &log[middle..]);
     let said = cuzk(&["diagnose", older.to_str().unwrap(), newer.to_str().unwrap()]);
-    assert!(said.err.contains("join them oldest first"), "{}", said.err);
+    assert!(said.err.contains("read as one log"), "{}", said.err);
     let whole = cuzk(&[
         "diagnose",
         &example("two-workers.log"),

@@ -16,13 +16,22 @@ mod golden;
 mod guides;
 #[cfg(feature = "logs")]
 mod hostile;
+#[cfg(feature = "logs")]
+mod joining;
 mod left_out;
+#[cfg(feature = "logs")]
+mod overwrites;
 #[cfg(feature = "prove")]
 mod preflight;
 #[cfg(feature = "prove")]
 mod prover;
 #[cfg(feature = "logs")]
 mod replay;
+#[cfg(feature = "prove")]
+#[path = "../../../analyze/src/schema_check.rs"]
+mod schema_check;
+#[cfg(feature = "prove")]
+mod schemas;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "logs")]

@@ -45,7 +45,9 @@ fn a_free_port_is_ready_once_it_was_free_for_long_enough() {
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert_eq!(state(&said.out, "port"), "ready");
     assert_eq!(state(&said.out, "binary"), "skipped");
-    assert!(said.err.contains("waiting for"), "{}", said.err);
+    let wait = format!("port: {port} can be bound, and must stay so for 300 ms");
+    assert!(said.err.contains(&wait), "{}", said.err);
+    assert!(!said.err.contains("so far"), "{}", said.err);
 }
 
 #[test]

@@ -117,6 +117,7 @@ fn what_cannot_be_served_is_said_before_anything_starts() {
             "cannot listen on 127.0.0.1",
         ),
         (vec!["--rehearse", "juggling"], "juggling"),
+        (vec![], "--filecoin"),
         (
             vec![
                 "--rehearse",
@@ -135,4 +136,12 @@ fn what_cannot_be_served_is_said_before_anything_starts() {
         assert!(said.err.contains(word), "{}", said.err);
     }
     assert_eq!(daemon.terminate().0, 0);
+}
+
+#[cfg(not(feature = "filecoin"))]
+#[test]
+fn real_sectors_without_the_feature_are_refused_with_its_name() {
+    let said = cuzk(&["serve", "--filecoin", "."]);
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("feature `filecoin`"), "{}", said.err);
 }

@@ -279,9 +279,22 @@ fn help_says_what_the_program_is_for() {
 #[test]
 fn cat_says_when_it_chose_nothing() {
     let path = example("late-free.log");
-    let none = cuzk(&["trace", "cat", "--kind", "GPU_STOP", &path]);
-    assert_eq!((none.code, none.out.as_str()), (0, ""));
-    assert!(none.err.contains("no line was chosen"), "{}", none.err);
+    for kind in ["PLAN_FALLBACK", "ops", "async_dealloc,HOST_REG"] {
+        let none = cuzk(&["trace", "cat", "--kind", kind, "--job", "no-such", &path]);
+        assert_eq!((none.code, none.out.as_str()), (0, ""));
+        assert!(none.err.contains("no line was chosen"), "{}", none.err);
+    }
+    let slip = cuzk(&[
+        "trace",
+        "cat",
+        "--kind",
+        "GPU_END,GPU_STOP",
+        "--job",
+        "no-such",
+        &path,
+    ]);
+    assert_eq!((slip.code, slip.out.as_str()), (2, ""));
+    assert!(slip.err.contains("GPU_STOP"), "{}", slip.err);
     let some = cuzk(&["trace", "cat", "--kind", "GPU_END", &path]);
     assert_eq!(some.err, "");
 }
@@ -327,4 +340,15 @@ fn a_refused_table_leaves_no_file() {
     assert_eq!(said.code, 2);
     assert!(said.err.contains("--features frames"), "{}", said.err);
     assert!(!out.exists());
+}
+
+#[test]
+fn the_readme_shows_what_its_command_prints() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let names = ["late-free.log", "late-free.bench"].map(|name| format!("docs/examples/{name}"));
+    let mut command = crate::command(&["diagnose", &names[0], &names[1]]);
+    let said = crate::said(command.current_dir(&root).output().unwrap());
+    let (head, _) = said.out.split_once("\n\nFollowed from it").unwrap();
+    assert!(readme.contains(&format!("```text\n{head}\n```")), "{head}");
 }

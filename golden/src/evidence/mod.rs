@@ -5,6 +5,7 @@
 //! correlation are kept to look at, not to test with. Nothing unusable is dropped in silence:
 //! each case becomes a [`Problem`].
 
+mod copy;
 mod part;
 mod times;
 
@@ -33,6 +34,8 @@ pub struct Rules {
     pub warmup: usize,
     /// Whether times of unverified proofs count.
     pub allow_unverified: bool,
+    /// Whether runs with injected faults are looked at; they forbid a pass even then.
+    pub injected: bool,
 }
 
 impl Default for Rules {
@@ -40,6 +43,7 @@ impl Default for Rules {
         Self {
             warmup: 1,
             allow_unverified: false,
+            injected: false,
         }
     }
 }
@@ -83,7 +87,7 @@ impl Column {
         (self.ln_ms.iter().sum::<f64>() / self.ln_ms.len().max(1) as f64).exp()
     }
 
-    /// Whether the clock resolves the phase.
+    /// Whether the clock resolves the phase at all; a pass asks for more, see the gate's margins.
     #[must_use]
     pub fn resolved(&self) -> bool {
         self.ms() >= TICKS_RESOLVED * self.quantum_ms
@@ -116,16 +120,23 @@ impl Evidence {
             ..Self::default()
         };
         evidence.take_anomalies(samples);
-        let runs = evidence.usable_runs(&samples.runs);
-        let names: BTreeSet<&str> = runs
-            .iter()
+        let runs = evidence.usable_runs(&samples.runs, rules);
+        let zero = !runs.is_empty() && runs.iter().all(|run| times::zero(run));
+        let timed = runs.iter().filter(|_| !zero);
+        let names: BTreeSet<&str> = timed
             .flat_map(|run| run.phases.keys().map(String::as_str))
             .collect();
+        let mut trends: Vec<(String, f64)> = Vec::new();
         for name in names {
-            if let Some(column) = evidence.column(name, &runs, rules) {
+            if times::all_zero(&runs, name) {
+                let what = "all times are 0".to_owned();
+                let problem = Problem::blocking(Code::GateBadTimes, what).of_phase(name);
+                evidence.problems.push(problem);
+            } else if let Some(column) = evidence.column(name, &runs, (rules, &mut trends)) {
                 evidence.phases.insert(name.to_owned(), column);
             }
         }
+        evidence.problems.extend(restless(&trends));
         for run in &runs {
             evidence.runs.push(RunInfo {
                 id: run.id.clone(),
@@ -138,7 +149,11 @@ impl Evidence {
             }
         }
         if evidence.phases.is_empty() || evidence.runs.is_empty() {
-            let what = "no complete run with usable times".to_owned();
+            let what = if zero {
+                "all times are 0".to_owned()
+            } else {
+                "no complete run with usable times".to_owned()
+            };
             evidence
                 .problems
                 .push(Problem::blocking(Code::GateNothingMeasured, what));
@@ -158,6 +173,15 @@ impl Evidence {
     }
 
     fn take_anomalies(&mut self, samples: &Samples) {
+        for what in &samples.remarks {
+            self.problems
+                .push(Problem::note(Code::GateSampleCount, what.clone()));
+        }
+        for name in &samples.barren {
+            let what = format!("{name} holds no time that could be read");
+            self.problems
+                .push(Problem::blocking(Code::GateNothingMeasured, what));
+        }
         if let Some(first) = samples.anomalies.first() {
             let count = samples.anomaly_count;
             let what = format!(
@@ -170,9 +194,9 @@ impl Evidence {
     }
 
     /// The complete runs, each once.
-    fn usable_runs<'r>(&mut self, runs: &'r [Run]) -> Vec<&'r Run> {
+    fn usable_runs<'r>(&mut self, runs: &'r [Run], rules: Rules) -> Vec<&'r Run> {
         let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
-        let mut usable = Vec::new();
+        let mut usable: Vec<&Run> = Vec::new();
         for run in runs {
             if !run.complete {
                 let what = "cut off or failed, left out".to_owned();
@@ -180,10 +204,24 @@ impl Evidence {
                 self.problems.push(problem);
                 continue;
             }
+            if let Some(faults) = &run.injected {
+                let out = if rules.injected { "" } else { ", left out" };
+                let what = format!("faults were injected ({faults}){out}");
+                self.problems
+                    .push(Problem::blocking(Code::GateInjected, what).of_run(&run.id));
+                if !rules.injected {
+                    continue;
+                }
+            }
             let times_of_run: usize = run.phases.values().map(|times| times.ms.len()).sum();
             let known = seen.insert(times::fingerprint(run), &run.id);
-            if let Some(first) = known.filter(|_| times_of_run >= COPY_TIMES_MIN) {
-                let what = format!("has exactly the times of run {first}, left out");
+            let exact = known.filter(|_| times_of_run >= COPY_TIMES_MIN && !times::zero(run));
+            let copied = exact.map_or_else(
+                || copy::near(run, &usable),
+                |first| Some(format!("has exactly the times of run {first}")),
+            );
+            if let Some(what) = copied {
+                let what = format!("{what}, left out");
                 self.problems
                     .push(Problem::blocking(Code::GateCopiedRun, what).of_run(&run.id));
                 continue;
@@ -194,7 +232,12 @@ impl Evidence {
     }
 
     /// One phase over the runs; `None`, with a problem noted, if a run has no usable times of it.
-    fn column(&mut self, name: &str, runs: &[&Run], rules: Rules) -> Option<Column> {
+    fn column(
+        &mut self,
+        name: &str,
+        runs: &[&Run],
+        (rules, trends): (Rules, &mut Vec<(String, f64)>),
+    ) -> Option<Column> {
         let all: Vec<&[f64]> = runs
             .iter()
             .map(|run| {
@@ -222,6 +265,9 @@ impl Evidence {
             column.n.push(digest.n);
             column.spread.push(digest.spread);
             column.phi.push(digest.phi);
+        }
+        if totals.trend_max.abs() > times::TREND_SAID {
+            trends.push((name.to_owned(), totals.trend_max));
         }
         self.unverified |= rules.allow_unverified && totals.unverified > 0;
         self.problems
@@ -295,13 +341,22 @@ impl Totals {
                 format!("all {seen} times are the same"),
             );
         }
-        if self.trend_max.abs() > times::TREND_SAID {
-            let percent = self.trend_max.exp_m1() * 100.0;
-            let what = format!("last quarter of a run against its first: {percent:+.1} %");
-            say(false, Code::PerfThrottle, what);
-        }
         found
     }
+}
+
+/// One line on all phases whose times change within a run.
+fn restless(trends: &[(String, f64)]) -> Option<Problem> {
+    let (name, most) = trends
+        .iter()
+        .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    let (count, percent) = (trends.len(), most.exp_m1() * 100.0);
+    let what = format!(
+        "within a run the times of {count} phases change (most: {name}, {percent:+.1} % from the \
+         first quarter to the last): a warm-up, a throttled machine, or waiting work; it weighs \
+         on no verdict"
+    );
+    Some(Problem::note(Code::PerfThrottle, what))
 }
 
 #[cfg(test)]
@@ -349,6 +404,44 @@ mod tests {
 
     const COPY: [f64; 8] = [1.5, 1.7, 1.6, 1.5, 1.8, 1.6, 1.5, 1.4];
 
+    const LONG: [f64; 9] = [1.5, 1.7, 1.61, 1.52, 1.83, 1.64, 1.55, 1.46, 1.97];
+
+    #[test]
+    fn all_zero_is_said_once_and_makes_no_figure() {
+        let all = Evidence::of(&samples(&[&[0.0; 9], &[0.0; 9]]), Rules::default());
+        let said: Vec<&str> = all.problems.iter().map(|p| p.what.as_str()).collect();
+        assert_eq!(said, ["all times are 0"]);
+        assert!(all.phases.is_empty());
+        // Beside times with a fine clock a zero is no "less than a tick".
+        let mut set = samples(&[&[0.0; 9], &[0.0; 9]]);
+        for (at, run) in set.runs.iter_mut().enumerate() {
+            let ms = LONG.map(|ms| ms * 1.01_f64.powi(2) + at as f64 * ms * ms);
+            run.phases
+                .insert("q".to_owned(), Times::of_verified(ms.to_vec()));
+        }
+        let one = Evidence::of(&set, Rules::default());
+        assert_eq!(one.phases.keys().collect::<Vec<_>>(), ["q"]);
+        assert_eq!(codes(&one), [("gate.bad_times", true)]);
+    }
+
+    #[test]
+    fn what_held_nothing_and_what_changes_is_one_line_each() {
+        let steep: Vec<f64> = (0..40).map(|i| 10.0 + f64::from(i) + 0.001).collect();
+        let mut set = samples(&[&steep, &[1.5, 1.6, 1.7]]);
+        for run in &mut set.runs {
+            let again = run.phases["p"].clone();
+            run.phases.insert("q".to_owned(), again);
+        }
+        set.barren = vec!["notes.txt".to_owned()];
+        let evidence = Evidence::of(&set, Rules::default());
+        assert_eq!(
+            codes(&evidence),
+            [("gate.nothing_measured", true), ("perf.throttle", false)]
+        );
+        assert!(evidence.problems[0].what.starts_with("notes.txt holds"));
+        assert!(evidence.problems[1].what.contains("times of 2 phases"));
+    }
+
     #[test]
     fn problems_are_named() {
         for (runs, expected) in [
@@ -366,6 +459,10 @@ mod tests {
             ),
             (&[&[845.0; 4], &[845.0; 5]], ("gate.constant_times", true)),
             (&[&COPY, &COPY], ("gate.copied_run", true)),
+            (
+                &[&LONG, &LONG.map(|ms| ms * 1.07)],
+                ("gate.copied_run", true),
+            ),
             (&[&[0.0; 9], &[0.0; 8]], ("gate.nothing_measured", true)),
             (&[], ("gate.nothing_measured", true)),
         ] {

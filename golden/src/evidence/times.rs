@@ -17,7 +17,7 @@ const PHI_TIMES_MAX: usize = 500;
 /// Ticks that clocks of logs have, in ms, coarsest first.
 const TICKS: [f64; 8] = [1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4];
 
-/// Ticks above 1 ms are believed only with this many times: few values are round by chance.
+/// Ticks above 1 ms are believed only with this many different times: few are round by chance.
 const COARSE_TIMES_MIN: usize = 6;
 
 /// What is left of the times of a phase in a run.
@@ -102,7 +102,17 @@ pub fn quantum_of(runs: &[&[f64]]) -> f64 {
     if !all().any(|ms| ms.abs() > 0.0) {
         return if all().next().is_some() { 1.0 } else { 0.0 };
     }
-    let enough = all().take(COARSE_TIMES_MIN).count() == COARSE_TIMES_MIN;
+    let mut different: Vec<u64> = Vec::with_capacity(COARSE_TIMES_MIN);
+    for bits in all().map(f64::to_bits) {
+        if different.contains(&bits) {
+            continue;
+        }
+        different.push(bits);
+        if different.len() == COARSE_TIMES_MIN {
+            break;
+        }
+    }
+    let enough = different.len() == COARSE_TIMES_MIN;
     let fits = |tick: f64| {
         all().all(|ms| {
             let ticks = ms / tick;
@@ -130,6 +140,25 @@ pub(super) fn constant(runs: &[&[f64]]) -> bool {
         more += 1;
     }
     more >= 2
+}
+
+/// Whether a run has times, and all of them are zero.
+pub(super) fn zero(run: &Run) -> bool {
+    let mut all = run.phases.values().flat_map(|times| &times.ms).peekable();
+    all.peek().is_some() && all.all(|ms| ms.abs() <= 0.0)
+}
+
+/// Whether a phase is zero throughout, and not because it is shorter than a tick of the clock:
+/// the other phases show no clock of whole milliseconds.
+pub(super) fn all_zero(runs: &[&Run], phase: &str) -> bool {
+    let mut own = runs.iter().filter_map(|run| run.phases.get(phase));
+    if !own.all(|times| times.ms.iter().all(|ms| ms.abs() <= 0.0)) {
+        return false;
+    }
+    let seen = |ms: &&[f64]| ms.iter().any(|ms| ms.abs() > 0.0);
+    let others = runs.iter().flat_map(|run| run.phases.values());
+    let others: Vec<&[f64]> = others.map(|times| &*times.ms).filter(seen).collect();
+    !others.is_empty() && quantum_of(&others) < 1.0
 }
 
 /// A hash of all times of a run, to find copies.
@@ -166,6 +195,7 @@ mod tests {
             (&[845.2, 656.0], 0.1),
             (&[900.0], 1.0),
             (&[900.0, 300.0, 500.0, 100.0, 200.0, 700.0], 100.0),
+            (&[900.0; 8], 1.0),
             (&[29.4371, 30.0], 1e-4),
             (&[1.0 / 3.0, 2.0], 0.0),
             (&[0.0, 0.0], 1.0),
@@ -198,7 +228,7 @@ mod tests {
             1.0,
             Rules {
                 warmup: 0,
-                allow_unverified: false,
+                ..Rules::default()
             },
         );
         assert!(near(digest.ln_ms, 0.5_f64.ln()) && digest.zero == 2 && digest.n == 3);
@@ -207,7 +237,7 @@ mod tests {
             0.0,
             Rules {
                 warmup: 0,
-                allow_unverified: false,
+                ..Rules::default()
             },
         );
         assert_eq!((digest.zero, digest.n), (2, 1));

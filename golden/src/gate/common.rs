@@ -3,9 +3,12 @@
 //! A run on a warmer or busier machine is slower in all its phases. The median over the phases of
 //! the run's deviations from the baseline is taken out of every phase, which makes each phase's
 //! own change visible in less noise, and is reported and judged on its own line. With control
-//! phases, which the code under test cannot change, it is taken from them alone.
+//! phases, which the code under test cannot change, it is taken from them alone. Where some phases
+//! moved and others stood still there is no such shift, only a [`Split`].
 
-use crate::stats::median;
+use super::effect::Effect;
+use super::options::Options;
+use crate::stats::{median, t_quantile};
 
 /// Below this many phases their median would be the very thing under test.
 pub(super) const PHASES_MIN: usize = 6;
@@ -25,16 +28,61 @@ impl Sides {
     }
 }
 
-/// The common deviation of each run, or `None` where it cannot be told from the phases.
-pub(super) fn common_shift(phases: &[Sides], controls: &[usize]) -> Option<Sides> {
-    let used: Vec<&Sides> = if controls.is_empty() {
-        if phases.len() < PHASES_MIN {
-            return None;
-        }
-        phases.iter().collect()
-    } else {
-        controls.iter().filter_map(|at| phases.get(*at)).collect()
+/// Phases that moved, and phases that did not: no shift is common to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Phases that went at least half of the way.
+    pub moved: usize,
+    /// Phases that stood still.
+    pub still: usize,
+}
+
+/// Below this share of the phases, those that stand still beside a slower machine are exceptions.
+const STILL_SHARE: f64 = 0.2;
+
+/// Confidence with which a phase that stands still is told from one that moves along.
+const STILL_LEVEL: f64 = 0.995;
+
+/// Whether the phases fall into groups. A phase stands still if its own time went less than half
+/// as far as the common shift, and the rest between the two is no chance.
+///
+/// One phase is enough to doubt that the machine became faster: it would be called slower for the
+/// others' sake. Beside a slower machine it takes two, and a fifth of all.
+pub(super) fn split(
+    lines: &[Effect],
+    asked: &[usize],
+    machine: &Effect,
+    options: &Options,
+) -> Option<Split> {
+    let shift = machine.shift;
+    if shift.abs() <= options.effect_min.ln_1p() {
+        return None;
+    }
+    let stands = |line: &Effect| {
+        let apart = line.shift.abs() > t_quantile(STILL_LEVEL, line.df) * line.error;
+        apart && line.raw.abs() < shift.abs() / 2.0
     };
+    let used = asked.iter().filter_map(|at| lines.get(*at));
+    let still = used.filter(|line| stands(line)).count();
+    let least = if shift < 0.0 {
+        1.0
+    } else {
+        (STILL_SHARE * asked.len() as f64).max(2.0)
+    };
+    (still as f64 >= least).then(|| Split {
+        moved: asked.len() - still,
+        still,
+    })
+}
+
+/// The common deviation of each run, or `None` where it cannot be told from the phases: from the
+/// controls, or else from all phases that are asked for.
+pub(super) fn common_shift(phases: &[Sides], controls: &[usize], asked: &[usize]) -> Option<Sides> {
+    let from = if controls.is_empty() { asked } else { controls };
+    if controls.is_empty() && asked.len() < PHASES_MIN {
+        return None;
+    }
+    let used: Vec<&Sides> = from.iter().filter_map(|at| phases.get(*at)).collect();
     let first = used.first()?;
     let means: Vec<f64> = used.iter().map(|phase| phase.base_mean()).collect();
     let of_run = |side: fn(&Sides) -> &[f64], run: usize| {
@@ -87,7 +135,8 @@ mod tests {
     #[test]
     fn one_slow_phase_does_not_move_it() {
         let phases = phases(12, 4);
-        let common = common_shift(&phases, &[]).unwrap();
+        let all: Vec<usize> = (0..12).collect();
+        let common = common_shift(&phases, &[], &all).unwrap();
         assert!((common.cand[0] - 0.03).abs() < 1e-12, "{common:?}");
         assert!((common.base[2] + 0.02).abs() < 1e-12);
         let own = without(&phases[4], Some(&common));
@@ -98,8 +147,8 @@ mod tests {
     #[test]
     fn few_phases_have_none_but_controls_do() {
         let phases = phases(3, 0);
-        assert_eq!(common_shift(&phases, &[]), None);
-        let common = common_shift(&phases, &[1]).unwrap();
+        assert_eq!(common_shift(&phases, &[], &[0, 1, 2]), None);
+        let common = common_shift(&phases, &[1], &[0, 1, 2]).unwrap();
         assert!((common.cand[1] - 0.05).abs() < 1e-12);
         assert_eq!(without(&phases[0], None), phases[0]);
     }

@@ -2,13 +2,13 @@
 //!
 //! A step under the smallest effect of interest is no regression, and ten of them are. The change
 //! since the anchor is what the accepted golden changed plus what the candidate changed now; it
-//! is a regression if it is proven larger than the budget.
+//! is a regression if it is proven larger than the budget, and no pass if it is larger at all.
 
 use super::Pair;
 use super::effect::Effects;
 use super::options::Options;
 use crate::snapshot::Snapshot;
-use crate::stats::t_upper_tail;
+use crate::stats::{t_quantile, t_upper_tail};
 use crate::verdict::{Drift, Outcome};
 
 /// Share of the budget from which a phase is listed.
@@ -27,7 +27,9 @@ pub(super) fn check(
     let budget = options.drift_budget.ln_1p();
     let alpha = options.alpha_of_look() / pairs.len().max(1) as f64;
     let mut found = Vec::new();
-    for (pair, effect) in pairs.iter().zip(&tested.lines) {
+    let judged = |name: &str| !options.ungated.iter().any(|other| other == name);
+    let both = pairs.iter().zip(&tested.lines);
+    for (pair, effect) in both.filter(|(pair, _)| judged(pair.name)) {
         let Some(at_anchor) = anchor.ln_ms.get(pair.name) else {
             continue;
         };
@@ -44,16 +46,21 @@ pub(super) fn check(
         } else {
             1.0
         };
-        let over = p <= alpha && pair.cand.ln_ms.len() >= options.runs_min;
+        let reach = t_quantile(0.975, effect.df) * error;
+        let verdict = if p <= alpha && pair.cand.ln_ms.len() >= options.runs_min {
+            Outcome::Regression
+        } else if change > budget {
+            Outcome::Inconclusive
+        } else {
+            Outcome::Pass
+        };
         found.push(Drift {
             phase: pair.name.to_owned(),
             ratio: change.exp(),
+            low: (change - reach).exp(),
+            high: (change + reach).exp(),
             budget: budget.exp(),
-            verdict: if over {
-                Outcome::Regression
-            } else {
-                Outcome::Pass
-            },
+            verdict,
         });
     }
     found

@@ -7,13 +7,14 @@
 //! - what could have been seen: `δ + (t₁₋α/ₘ + t₀.₈) s √(1/Rb + 1/Rc)`, and the runs for which
 //!   that falls below the limit.
 //!
-//! `s²` is the pooled variance of run medians, moderated over the phases.
+//! `s²` is the pooled variance of run medians, moderated over the phases. A phase that is slower
+//! only beside the others, and not as measured, is not proven slower.
 
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-use super::common::{Sides, common_shift, without};
-use super::options::Options;
+use super::common::{Sides, Split, common_shift, split, without};
+use super::options::{Margins, Options};
 use crate::stats::{Moderated, Prior, holm, mean_variance, t_quantile, t_upper_tail};
 
 /// Chance with which the printed smallest detectable effect is detected.
@@ -33,14 +34,21 @@ const RANK_ALPHA: f64 = 0.05;
 pub struct Line {
     /// Run medians, log ms.
     pub sides: Sides,
-    /// Log ratio up to which a slow-down is no regression.
-    pub least: f64,
-    /// Log ratio that a pass excludes.
-    pub most: f64,
+    /// What it is held to.
+    pub margins: Margins,
     /// Variance that the clock alone gives a run's median.
     pub floor: f64,
     /// Whether the code under test cannot change this phase.
     pub control: bool,
+    /// Whether it is shown and not judged.
+    pub ungated: bool,
+}
+
+impl Line {
+    /// Whether it may be proven slower.
+    const fn judged(&self) -> bool {
+        !self.control && !self.ungated
+    }
 }
 
 /// A change with everything the tests said about it. All effects are log ratios.
@@ -50,13 +58,15 @@ pub struct Effect {
     pub shift: f64,
     /// Candidate less baseline as measured.
     pub raw: f64,
+    /// Lower end of the two-sided 95 % interval of `raw`.
+    pub raw_low: f64,
     /// Standard error of the shift.
     pub error: f64,
     /// Degrees of freedom of the error.
     pub df: f64,
     /// Ends of the two-sided 95 % interval of this line alone.
     pub interval: (f64, f64),
-    /// One-sided upper bound that a pass is decided on.
+    /// One-sided upper bound that a pass is decided on, a tick of the clock included.
     pub upper: f64,
     /// p value of "no more than the smallest effect of interest".
     pub p: f64,
@@ -79,14 +89,37 @@ pub struct Effects {
     pub lines: Vec<Effect>,
     /// The common shift.
     pub machine: Option<Effect>,
+    /// Where the phases fall into groups the shift is nobody's, and the lines are as measured.
+    pub split: Option<Split>,
 }
 
 /// Tests all lines. Every line has the same numbers of runs, at least one a side.
+///
+/// Where some phases moved and others stood still, what they have in common is not the machine:
+/// all lines are then tested as measured.
 #[must_use]
 pub fn effects(lines: &[Line], options: &Options) -> Effects {
     let sides: Vec<Sides> = lines.iter().map(|line| line.sides.clone()).collect();
     let controls: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].control).collect();
-    let common = common_shift(&sides, &controls);
+    let asked: Vec<usize> = (0..lines.len()).filter(|at| !lines[*at].ungated).collect();
+    let common = common_shift(&sides, &controls, &asked);
+    let tested = relative(lines, common, options);
+    let groups = (tested.machine.as_ref())
+        .filter(|_| controls.is_empty())
+        .and_then(|machine| split(&tested.lines, &asked, machine, options));
+    if groups.is_none() {
+        return tested;
+    }
+    Effects {
+        machine: tested.machine,
+        split: groups,
+        ..relative(lines, None, options)
+    }
+}
+
+/// Tests all lines with that common deviation of the runs taken out.
+fn relative(lines: &[Line], common: Option<Sides>, options: &Options) -> Effects {
+    let asked: Vec<usize> = (0..lines.len()).filter(|at| !lines[*at].ungated).collect();
     let own: Vec<Line> = lines
         .iter()
         .map(|line| Line {
@@ -95,19 +128,23 @@ pub fn effects(lines: &[Line], options: &Options) -> Effects {
         })
         .collect();
     let machine = common.map(|sides| {
-        let (least, most) = (options.effect_min.ln_1p(), options.effect_max.ln_1p());
+        let margins = Margins {
+            least: options.effect_min.ln_1p(),
+            most: options.effect_max.ln_1p(),
+            tick: 0.0,
+        };
         Line {
             sides,
-            least,
-            most,
-            floor: 0.0,
-            control: false,
+            margins,
+            ..Line::default()
         }
     });
     let pooled: Vec<(f64, f64)> = own.iter().map(pooled_variance).collect();
-    let prior = Prior::fit(&pooled);
-    let df_all: f64 = pooled.iter().map(|(_, df)| df).sum();
-    let family = lines.len() - controls.len() + usize::from(machine.is_some());
+    let lending: Vec<(f64, f64)> = asked.iter().map(|at| pooled[*at]).collect();
+    let prior = Prior::fit(&lending);
+    let df_all: f64 = lending.iter().map(|(_, df)| df).sum();
+    let judged = lines.iter().filter(|line| line.judged()).count();
+    let family = judged + usize::from(machine.is_some());
     let setting = Setting {
         options,
         family: family.max(1) as f64,
@@ -122,17 +159,18 @@ pub fn effects(lines: &[Line], options: &Options) -> Effects {
                 variance: moderated.variance.max(line.floor),
                 ..moderated
             };
-            setting.test(line, shift(&raw.sides), floored)
+            setting.test(line, &raw.sides, floored)
         })
         .collect();
     let mut machine = machine.map(|line| {
         let (variance, df) = pooled_variance(&line);
-        setting.test(&line, shift(&line.sides), Moderated { variance, df })
+        setting.test(&line, &line.sides, Moderated { variance, df })
     });
     decide(&mut tested, machine.as_mut(), &own, options);
     Effects {
         lines: tested,
         machine,
+        split: None,
     }
 }
 
@@ -141,7 +179,7 @@ fn decide(tested: &mut [Effect], machine: Option<&mut Effect>, own: &[Line], opt
     let mut family: Vec<&mut Effect> = tested
         .iter_mut()
         .zip(own)
-        .filter_map(|(effect, line)| (!line.control).then_some(effect))
+        .filter_map(|(effect, line)| line.judged().then_some(effect))
         .chain(machine)
         .collect();
     let p: Vec<f64> = family.iter().map(|effect| effect.p).collect();
@@ -150,7 +188,8 @@ fn decide(tested: &mut [Effect], machine: Option<&mut Effect>, own: &[Line], opt
         effect.slower = adjusted <= options.alpha_of_look();
     }
     for (effect, line) in tested.iter_mut().zip(own) {
-        effect.slower = effect.slower && ranks_agree(line);
+        let measured = effect.raw > line.margins.least && effect.raw_low > 0.0;
+        effect.slower = effect.slower && measured && ranks_agree(line);
     }
 }
 
@@ -160,11 +199,22 @@ fn ranks_agree(line: &Line) -> bool {
     if base.len() < RANK_RUNS_MIN || cand.len() < RANK_RUNS_MIN {
         return true;
     }
-    let less: Vec<f64> = cand.iter().map(|x| x - line.least).collect();
+    let less: Vec<f64> = cand.iter().map(|x| x - line.margins.least).collect();
     // The normal approximation on purpose: it is close from six runs on, and statrs 0.19 turns
     // the exact tail round where the first sample is not the larger one.
     let method = MannWhitneyUMethod::AsymptoticInclContinuityCorrection;
     mannwhitneyu(&less, base, method, Alternative::Greater).is_ok_and(|(_, p)| p <= RANK_ALPHA)
+}
+
+/// How far the 95 % interval of the times as measured reaches; never less than `own` does.
+fn raw_reach(measured: &Sides, df: f64, own: f64) -> f64 {
+    let line = Line {
+        sides: measured.clone(),
+        ..Line::default()
+    };
+    let (variance, _) = pooled_variance(&line);
+    let (base, cand) = (measured.base.len(), measured.cand.len() as f64);
+    own.max(t_quantile(0.975, df) * spread(variance, base, cand))
 }
 
 /// Mean of the candidate less mean of the baseline.
@@ -192,15 +242,16 @@ struct Setting<'o> {
 }
 
 impl Setting<'_> {
-    fn test(&self, line: &Line, raw: f64, moderated: Moderated) -> Effect {
+    fn test(&self, line: &Line, measured: &Sides, moderated: Moderated) -> Effect {
         let Moderated { variance, df } = moderated;
         let (runs_base, runs_cand) = (line.sides.base.len(), line.sides.cand.len());
-        let shift = shift(&line.sides);
+        let (shift, raw) = (shift(&line.sides), shift(measured));
         let error = spread(variance, runs_base, runs_cand as f64);
         let reach = t_quantile(0.975, df) * error;
-        let upper = shift + self.pass_quantile(df) * error;
+        let Margins { least, most, tick } = line.margins;
+        let upper = shift + self.pass_quantile(df) * error + tick;
         let p = if error > 0.0 {
-            t_upper_tail((shift - line.least) / error, df)
+            t_upper_tail((shift - least) / error, df)
         } else {
             1.0
         };
@@ -208,6 +259,7 @@ impl Setting<'_> {
         Effect {
             shift,
             raw,
+            raw_low: raw - raw_reach(measured, df, reach),
             error,
             df,
             interval: (shift - reach, shift + reach),
@@ -215,8 +267,8 @@ impl Setting<'_> {
             p: if enough { p } else { 1.0 },
             p_holm: 1.0,
             slower: false,
-            held: enough && error > 0.0 && upper < line.most && raw < line.most,
-            mde: line.least + self.detect_quantile(df) * error,
+            held: enough && error > 0.0 && upper < most && raw < most,
+            mde: least + self.detect_quantile(df) * error,
             runs_needed: self.runs_needed(line, moderated),
         }
     }
@@ -234,13 +286,14 @@ impl Setting<'_> {
     /// phase passes, with a chance of 80 % each.
     fn runs_needed(&self, line: &Line, moderated: Moderated) -> Option<u32> {
         let Moderated { variance, df } = moderated;
-        let room = line.most - line.least;
+        let Margins { least, most, tick } = line.margins;
+        let room = most - least;
         let fewest = u32::try_from(self.options.runs_min.max(1)).unwrap_or(RUNS_MAX);
         let detect = self.detect_quantile(df);
         let pass = self.pass_quantile(df) + t_quantile(POWER, df);
         let decides = |runs: u32| {
             let error = spread(variance, line.sides.base.len(), f64::from(runs));
-            (room <= 0.0 || detect * error <= room) && pass * error <= line.most
+            (room <= 0.0 || detect * error <= room) && pass * error <= most - tick
         };
         if line.sides.base.len() < self.options.runs_min || !decides(RUNS_MAX) {
             return None;
@@ -271,7 +324,7 @@ mod tests {
     /// Lines of `runs` against `runs` with a fixed zigzag of size `noise`, the first one shifted.
     fn lines(runs: usize, noise: f64, shift: f64) -> Vec<Line> {
         let options = Options::default();
-        let (least, most) = options.margins(100.0, 0.0);
+        let margins = options.margins(100.0, 0.0);
         (0..12)
             .map(|phase| {
                 let at = |run: usize, seed: usize| {
@@ -285,10 +338,8 @@ mod tests {
                 };
                 Line {
                     sides,
-                    least,
-                    most,
-                    floor: 0.0,
-                    control: false,
+                    margins,
+                    ..Line::default()
                 }
             })
             .collect()
@@ -341,6 +392,44 @@ mod tests {
     }
 
     #[test]
+    fn groups_of_phases_are_no_common_shift() {
+        for (moved, shift, slower) in [
+            (6, -0.1, 0),
+            (5, 0.1, 5),
+            (7, 0.1, 7),
+            (11, -0.1, 0),
+            (3, 0.1, 3),
+        ] {
+            let mut lines = lines(8, 0.01, 0.0);
+            for line in &mut lines[..moved] {
+                for x in &mut line.sides.cand {
+                    *x += shift;
+                }
+            }
+            let got = effects(&lines, &Options::default());
+            let red = got.lines.iter().filter(|line| line.slower).count();
+            assert_eq!(red, slower, "{moved} by {shift}: {:?}", got.split);
+            let machine = got.machine.unwrap();
+            assert!(!machine.slower || got.split.is_some(), "{moved} by {shift}");
+            let still = &got.lines[moved..];
+            assert!(still.iter().all(|line| line.held), "{moved} by {shift}");
+        }
+    }
+
+    #[test]
+    fn slower_than_the_rest_and_not_as_measured_is_no_regression() {
+        let mut lines = lines(8, 0.005, 0.0);
+        for (at, line) in lines.iter_mut().enumerate() {
+            for x in &mut line.sides.cand {
+                *x -= if at == 0 { 0.06 } else { 0.1 };
+            }
+        }
+        let got = effects(&lines, &Options::default());
+        assert!(got.split.is_none() && got.lines[0].shift > 0.03);
+        assert!(!got.lines[0].slower, "{:?}", got.lines[0]);
+    }
+
+    #[test]
     fn one_run_or_no_spread_proves_nothing() {
         let mut one = lines(5, 0.01, 0.5);
         for line in &mut one {
@@ -388,6 +477,24 @@ mod tests {
             "{:?}",
             got.lines[3]
         );
+    }
+
+    #[test]
+    fn what_a_tick_can_hide_is_no_pass_with_any_number_of_runs() {
+        let options = Options::default();
+        let mut coarse = lines(30, 0.0005, 0.0);
+        coarse[2].margins = options.margins(10.0, 1.0);
+        coarse[3].margins = options.margins(100.0, 1.0);
+        let got = effects(&coarse, &options);
+        assert!(!got.lines[2].held && got.lines[2].runs_needed.is_none());
+        assert!(got.lines[3].held, "a hundred ticks: {:?}", got.lines[3]);
+        // Two ticks more are seen all the same.
+        for x in &mut coarse[2].sides.cand {
+            *x += 1.3_f64.ln();
+        }
+        assert!(effects(&coarse, &options).lines[2].slower);
+        coarse[2].ungated = true;
+        assert!(!effects(&coarse, &options).lines[2].slower, "on request");
     }
 
     #[test]

@@ -11,9 +11,9 @@ mod options;
 mod say;
 mod shape;
 
-pub use self::common::Sides;
+pub use self::common::{Sides, Split};
 pub use self::effect::{Effect, Effects, Line, effects};
-pub use self::options::Options;
+pub use self::options::{Margins, Options};
 
 use tracefmt::finding::{Code, Finding};
 
@@ -29,7 +29,7 @@ const SUSPECT_RATE: f64 = 0.10;
 /// Judges a candidate by its golden; without one there is nothing to compare with.
 #[must_use]
 pub fn judge(golden: Option<&Snapshot>, candidate: &Evidence, options: &Options) -> Verdict {
-    let mut verdict = blank(candidate);
+    let mut verdict = blank(candidate, options);
     let mut problems = candidate.problems.clone();
     let Some(golden) = golden else {
         let what = format!("no golden for {}", candidate.key.location().1);
@@ -54,9 +54,13 @@ pub fn judge(golden: Option<&Snapshot>, candidate: &Evidence, options: &Options)
         let enough = candidate.runs.len().min(golden.runs.len()) >= options.runs_min;
         verdict.evidence = if enough { Grade::Sound } else { Grade::Nothing };
         verdict.phases = phases(&pairs, &lines, &tested, options);
-        verdict.machine = tested.machine.map(|effect| machine(&effect, options));
+        let shift = tested.machine.as_ref();
+        verdict.machine = shift.map(|effect| machine(effect, tested.split, options));
         verdict.drift = drift::check(golden, &pairs, &tested, options);
         problems.extend(say::gains(&verdict, &tested, options));
+        problems.extend(say::beside_the_rest(&verdict));
+        problems.extend(say::below_clock(&verdict.phases));
+        problems.extend(say::ungated(&verdict.phases));
     }
     verdict.exact = exact::compare(&golden.exact, &candidate.exact);
     problems.extend(verdict.machine.as_ref().and_then(say::machine_problem));
@@ -75,7 +79,6 @@ struct Pair<'e> {
 impl Pair<'_> {
     fn line(&self, options: &Options) -> Line {
         let quantum_ms = self.base.quantum_ms.max(self.cand.quantum_ms);
-        let (least, most) = options.margins(self.base.ms(), quantum_ms);
         // A reading is off by up to half a tick, evenly: its variance is a twelfth of a tick².
         let floor = (quantum_ms / self.base.ms()).powi(2) / 12.0;
         Line {
@@ -83,15 +86,15 @@ impl Pair<'_> {
                 base: self.base.ln_ms.clone(),
                 cand: self.cand.ln_ms.clone(),
             },
-            least,
-            most,
+            margins: options.margins(self.base.ms(), quantum_ms),
             floor,
             control: options.controls.iter().any(|name| name == self.name),
+            ungated: options.ungated.iter().any(|name| name == self.name),
         }
     }
 }
 
-fn blank(candidate: &Evidence) -> Verdict {
+fn blank(candidate: &Evidence, options: &Options) -> Verdict {
     Verdict {
         schema: SCHEMA,
         outcome: Outcome::NotComparable,
@@ -101,6 +104,7 @@ fn blank(candidate: &Evidence) -> Verdict {
         differs: Vec::new(),
         baseline_runs: 0,
         candidate_runs: candidate.runs.len(),
+        limit: options.effect_max,
         phases: Vec::new(),
         machine: None,
         exact: Vec::new(),
@@ -129,11 +133,14 @@ fn phases(
             verdict: outcome(effect, gain),
             mde: effect.mde.exp_m1(),
             runs_needed: effect.runs_needed,
+            limit: line.margins.most.exp_m1(),
+            short: line.margins.short(),
+            gated: !(line.ungated || options.ungate_short && line.margins.short()),
             raw_ratio,
             baseline_ms: pair.base.ms(),
             candidate_ms: pair.cand.ms(),
             p: effect.p_holm,
-            suspect: discovery <= SUSPECT_RATE && !line.control,
+            suspect: discovery <= SUSPECT_RATE && !line.control && !line.ungated,
             control: line.control,
         }
     })
@@ -152,9 +159,10 @@ fn outcome(effect: &Effect, gain: bool) -> Outcome {
 }
 
 /// A proven common shift is a regression only where the machine cannot be its cause.
-fn machine(effect: &Effect, options: &Options) -> Machine {
+fn machine(effect: &Effect, split: Option<Split>, options: &Options) -> Machine {
     let control = !options.controls.is_empty();
     let verdict = match outcome(effect, false) {
+        _ if split.is_some() => Outcome::Inconclusive,
         Outcome::Regression if control || !options.interleaved => Outcome::Inconclusive,
         other => other,
     };
@@ -165,7 +173,8 @@ fn machine(effect: &Effect, options: &Options) -> Machine {
         verdict,
         mde: effect.mde.exp_m1(),
         control,
-        shifted: effect.slower,
+        shifted: effect.slower && split.is_none(),
+        split: split.map(|groups| (groups.moved, groups.still)),
     }
 }
 
@@ -182,13 +191,18 @@ fn conclude(mut verdict: Verdict, problems: &[Problem]) -> Verdict {
     let mut parts: Vec<Outcome> = verdict
         .phases
         .iter()
-        .filter(|phase| !phase.control)
+        .filter(|phase| phase.counts())
         .map(|phase| phase.verdict)
         .collect();
-    parts.extend(verdict.machine.iter().map(|machine| machine.verdict));
+    let machine = verdict.machine.iter().filter(|machine| machine.judged());
+    parts.extend(machine.map(|machine| machine.verdict));
     parts.extend(verdict.exact.iter().map(|exact| exact.verdict));
     parts.extend(verdict.drift.iter().map(|drift| drift.verdict));
-    let all_pass = parts.iter().all(|part| *part == Outcome::Pass);
+    let judged = verdict
+        .phases
+        .iter()
+        .any(|phase| phase.gated && !phase.control);
+    let all_pass = judged && parts.iter().all(|part| *part == Outcome::Pass);
     verdict.outcome = if parts.contains(&Outcome::Regression) {
         Outcome::Regression
     } else if all_pass && verdict.evidence == Grade::Sound {

@@ -1,5 +1,7 @@
 //! What has to agree before times are compared: key, partitions, phases, numbers of samples.
 
+use std::collections::BTreeSet;
+
 use tracefmt::finding::Code;
 
 use super::Pair;
@@ -7,16 +9,13 @@ use super::options::Options;
 use crate::evidence::{Column, Evidence};
 use crate::key::Difference;
 use crate::problem::Problem;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{SAME_LN, Snapshot};
 
 /// Fewer samples a run than this share of the golden's: a cut log looks so.
 const SAMPLES_SHARE_MIN: f64 = 0.8;
 
-/// Fewer phases than this may agree in their medians by chance.
-const COPY_PHASES_MIN: usize = 4;
-
-/// Log times nearer than this are the same: a golden rounds them to six decimals.
-const COPY_LN: f64 = 2e-6;
+/// Fewer medians than this may agree by chance.
+const COPY_MEDIANS_MIN: usize = 4;
 
 /// Fields of the key that differ, and partitions as measured where the key does not tell.
 pub(super) fn differences(golden: &Snapshot, candidate: &Evidence) -> Vec<Difference> {
@@ -78,13 +77,16 @@ pub(super) fn pairs<'e>(golden: &'e Snapshot, candidate: &'e Evidence) -> Vec<Pa
 /// Phases on one side only, other numbers of samples, copied runs, too few runs.
 pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Options) -> Vec<Problem> {
     let mut found = Vec::new();
+    let asked_out = |name: &String| options.ungated.contains(name);
     let mut say = |code, phase: &str, what: String| {
         found.push(Problem::blocking(code, what).of_phase(phase));
     };
+    // Where nothing was measured, that is said once and not for each phase.
+    let measured = !candidate.phases.is_empty();
     for name in golden
         .phases
         .keys()
-        .filter(|name| !candidate.phases.contains_key(*name))
+        .filter(|name| measured && !candidate.phases.contains_key(*name) && !asked_out(name))
     {
         say(
             Code::GatePhaseSet,
@@ -95,7 +97,7 @@ pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Option
     for name in candidate
         .phases
         .keys()
-        .filter(|name| !golden.phases.contains_key(*name))
+        .filter(|name| !golden.phases.contains_key(*name) && !asked_out(name))
     {
         say(
             Code::GatePhaseSet,
@@ -107,18 +109,23 @@ pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Option
         let (base, cand) = (usual(&pair.base.n), usual(&pair.cand.n));
         let counted = pair.base.partitions > 0 && pair.cand.partitions > 0;
         let fewer = (cand as f64) < SAMPLES_SHARE_MIN * base as f64;
-        if fewer || (base != cand && !counted) {
+        let asked_out = options.ungated.iter().any(|name| name == pair.name);
+        if !asked_out && (fewer || (base != cand && !counted)) {
             let what = format!("{cand} samples a run, {base} in the golden");
             say(Code::GateSampleCount, pair.name, what);
         }
     }
-    for name in &options.controls {
-        if !golden.phases.contains_key(name) {
-            say(
-                Code::GatePhaseSet,
-                name,
-                "named as control, but not in the golden".to_owned(),
-            );
+    let named = [
+        ("control", &options.controls),
+        ("ungated", &options.ungated),
+    ];
+    for (what, names) in named {
+        for name in names
+            .iter()
+            .filter(|name| !golden.phases.contains_key(*name))
+        {
+            let what = format!("named as {what}, but not in the golden");
+            say(Code::GatePhaseSet, name, what);
         }
     }
     found.extend(copies(golden, candidate));
@@ -136,27 +143,47 @@ pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Option
 }
 
 /// Candidate runs that are runs of the golden: a comparison with itself proves nothing.
+///
+/// With few phases a single run may agree by chance: there all runs have to be runs of the golden,
+/// each of another one.
 fn copies(golden: &Snapshot, candidate: &Evidence) -> Vec<Problem> {
     let pairs = pairs(golden, candidate);
-    if pairs.len() < COPY_PHASES_MIN {
-        return Vec::new();
-    }
-    let same = |base: usize, cand: usize| {
-        pairs
-            .iter()
-            .all(|pair| (pair.base.ln_ms[base] - pair.cand.ln_ms[cand]).abs() < COPY_LN)
+    // The factor between two runs of medians, if it is one.
+    let factor = |base: usize, cand: usize| {
+        let apart = |pair: &Pair<'_>| pair.cand.ln_ms[cand] - pair.base.ln_ms[base];
+        let first = apart(pairs.first()?);
+        let same = |pair: &Pair<'_>| (apart(pair) - first).abs() < SAME_LN;
+        pairs.iter().all(same).then_some(first)
     };
-    let mut found = Vec::new();
-    for (cand, run) in candidate.runs.iter().enumerate() {
-        if let Some(base) = (0..golden.runs.len()).find(|base| same(*base, cand)) {
-            let what = format!(
-                "has the times of the golden's own run {}",
-                golden.runs[base].id
-            );
-            found.push(Problem::blocking(Code::GateCopiedRun, what).of_run(&run.id));
+    let is_few = pairs.len() < COPY_MEDIANS_MIN;
+    let counts = |ln: f64| !is_few || ln.abs() < SAME_LN;
+    let mut copied = Vec::new();
+    for cand in 0..candidate.runs.len() {
+        let all = (0..golden.runs.len()).filter_map(|base| Some((base, factor(base, cand)?)));
+        let of: Vec<(usize, f64)> = all.filter(|(_, ln)| counts(*ln)).collect();
+        if let Some((base, ln)) = of.first() {
+            copied.push((cand, *base, *ln, of.len()));
         }
     }
-    found
+    if is_few {
+        let bases: BTreeSet<usize> = copied.iter().map(|(_, base, ..)| *base).collect();
+        let all = copied.len() == candidate.runs.len();
+        let each = bases.len() == copied.len() && copied.iter().all(|(.., of)| *of == 1);
+        if !(all && each && copied.len() * pairs.len() >= COPY_MEDIANS_MIN) {
+            return Vec::new();
+        }
+    }
+    let problem = |&(cand, base, ln, _): &(usize, usize, f64, usize)| {
+        let of = &golden.runs[base].id;
+        let what = if ln.abs() < SAME_LN {
+            format!("has the times of the golden's own run {of}")
+        } else {
+            let by = ln.exp();
+            format!("is a near copy of the golden's own run {of}: its times by {by:.6}")
+        };
+        Problem::blocking(Code::GateCopiedRun, what).of_run(&candidate.runs[cand].id)
+    };
+    copied.iter().map(problem).collect()
 }
 
 /// The middle of the counts.

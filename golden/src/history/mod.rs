@@ -6,15 +6,18 @@
 
 mod table;
 mod trend;
+mod watch;
 
 pub use table::{TableColumns, Unit, read_table, unit_ms};
 pub use trend::{LevelRatio, Ratio, Trend, trend, trends};
+pub use watch::seconds;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
+use self::watch::Watch;
 use crate::GoldenError;
 use crate::evidence::Evidence;
 use crate::samples::Anomaly;
@@ -69,12 +72,15 @@ impl Point {
     }
 }
 
-/// Reads records, in the order of the file. A line that is none is counted and located.
+/// Reads records, in the order of the file. A line that is none is counted and located, and so is
+/// what is odd about one: a clock that goes back, a missing commit, a record that is there twice
+/// and is left out.
 ///
 /// # Errors
 /// A stream that breaks off.
 pub fn read(reader: impl BufRead) -> Result<(Vec<Point>, Vec<Anomaly>), GoldenError> {
     let (mut points, mut anomalies) = (Vec::new(), Vec::new());
+    let mut watch = Watch::default();
     for (line, text) in (1_u64..).zip(reader.lines()) {
         let text = text.map_err(|source| GoldenError::Stream {
             line: line - 1,
@@ -84,13 +90,18 @@ pub fn read(reader: impl BufRead) -> Result<(Vec<Point>, Vec<Anomaly>), GoldenEr
             continue;
         }
         match serde_json::from_str(&text) {
-            Ok(point) => points.push(point),
+            Ok(point) => {
+                if watch.take((line, &point), &points, &mut anomalies) {
+                    points.push(point);
+                }
+            }
             Err(error) => anomalies.push(Anomaly {
                 line,
                 what: error.to_string(),
             }),
         }
     }
+    watch.end(&mut anomalies);
     Ok((points, anomalies))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
+use super::watch::Watch;
 use super::{Level, Point};
 use crate::GoldenError;
 use crate::samples::Anomaly;
@@ -44,11 +45,12 @@ pub fn unit_ms(unit: &str) -> Option<f64> {
     }
 }
 
-/// A stretch of rows of one commit, time and key, by phase.
-type Rows = ((String, String, String), BTreeMap<String, Vec<f64>>);
+/// A stretch of rows of one commit, time and key, by phase, and the line that it begins in.
+type Rows = (u64, (String, String, String), BTreeMap<String, Vec<f64>>);
 
 /// Reads a table. Neighbouring rows of one commit, time and key are one point; rows with the same
-/// phase in it are its runs. A row that cannot be used is counted and located.
+/// phase in it are its runs. A row that cannot be used is counted and located, and so is what is
+/// odd about one, as in [`super::read`].
 ///
 /// # Errors
 /// A stream that breaks off, or a header without a column that is named.
@@ -78,10 +80,10 @@ pub fn read_table(
         };
         let line = row.position().map_or(0, csv::Position::line);
         let head = places.head(&row);
-        if stretches.last().is_none_or(|(last, _)| *last != head) {
-            stretches.push((head, BTreeMap::new()));
+        if stretches.last().is_none_or(|(_, last, _)| *last != head) {
+            stretches.push((line, head, BTreeMap::new()));
         }
-        let Some((_, phases)) = stretches.last_mut() else {
+        let Some((_, _, phases)) = stretches.last_mut() else {
             continue;
         };
         for (phase, time) in places.times(&row) {
@@ -91,10 +93,21 @@ pub fn read_table(
             }
         }
     }
-    Ok((stretches.into_iter().filter_map(point).collect(), anomalies))
+    let (mut points, mut watch) = (Vec::new(), Watch::default());
+    for stretch in stretches {
+        let line = stretch.0;
+        let Some(point) = point(stretch).filter(|point| !point.phases.is_empty()) else {
+            continue;
+        };
+        if watch.take((line, &point), &points, &mut anomalies) {
+            points.push(point);
+        }
+    }
+    watch.end(&mut anomalies);
+    Ok((points, anomalies))
 }
 
-fn point(((commit, time, key), phases): Rows) -> Option<Point> {
+fn point((_, (commit, time, key), phases): Rows) -> Option<Point> {
     let runs = phases.values().map(Vec::len).max()?;
     let level = |ln_ms: Vec<f64>| {
         let (mean, variance) = mean_variance(&ln_ms)?;

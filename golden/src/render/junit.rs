@@ -5,14 +5,14 @@
 
 use tracefmt::finding::Severity;
 
-use super::{change, headline, interval};
+use super::{change, drift_words, headline, interval};
 use crate::verdict::{Outcome, Verdict};
 
 /// The verdict as a `JUnit` document.
 #[must_use]
 pub fn junit(verdict: &Verdict) -> String {
     let mut cases = vec![case("verdict", verdict.outcome, &headline(verdict))];
-    for phase in verdict.phases.iter().filter(|phase| !phase.control) {
+    for phase in verdict.phases.iter().filter(|phase| phase.counts()) {
         let what = format!(
             "{} ({})",
             change(phase.ratio),
@@ -24,7 +24,7 @@ pub fn junit(verdict: &Verdict) -> String {
             &what,
         ));
     }
-    if let Some(machine) = &verdict.machine {
+    if let Some(machine) = verdict.machine.as_ref().filter(|machine| machine.judged()) {
         let what = format!(
             "{} ({})",
             change(machine.ratio),
@@ -35,6 +35,10 @@ pub fn junit(verdict: &Verdict) -> String {
     for figure in &verdict.exact {
         let what = format!("{:?} -> {:?}", figure.baseline, figure.candidate);
         cases.push(case(&figure.name, figure.verdict, &what));
+    }
+    for drift in &verdict.drift {
+        let name = format!("drift {}", drift.phase);
+        cases.push(case(&name, drift.verdict, &drift_words(drift)));
     }
     for finding in verdict
         .findings

@@ -1,6 +1,7 @@
 //! The verdict as Markdown for a comment on a pull request.
 
-use super::{change, headline, interval, machine_word, ms, percent, put, runs, word};
+use super::{change, drift_words, headline, interval, machine_word, ms, percent, put};
+use super::{relative_words, runs, word};
 use crate::verdict::{Outcome, PhaseVerdict, Verdict};
 
 /// Phases shown before the fold; the rest stands under it.
@@ -11,7 +12,7 @@ const SHOWN_MAX: usize = 20;
 pub fn markdown(verdict: &Verdict) -> String {
     let (word, line) = (verdict.outcome.as_str(), headline(verdict));
     let mut out = format!("### Golden timings: {word}\n\n{line}\n");
-    phases(&mut out, &verdict.phases);
+    phases(&mut out, &verdict.phases, verdict.limit);
     if let Some(machine) = &verdict.machine {
         let (shift, word) = (change(machine.ratio), machine_word(machine));
         let interval = interval(machine.low, machine.high);
@@ -19,6 +20,9 @@ pub fn markdown(verdict: &Verdict) -> String {
             &mut out,
             format_args!("\nMachine: {shift} ({interval}), {word}.\n"),
         );
+        if let Some(words) = relative_words(verdict) {
+            put(&mut out, format_args!("\nThe {words}.\n"));
+        }
     }
     for figure in &verdict.exact {
         let value = |v: Option<u64>| v.map_or("none".to_owned(), |v| v.to_string());
@@ -27,6 +31,13 @@ pub fn markdown(verdict: &Verdict) -> String {
         put(
             &mut out,
             format_args!("\n`{name}`: {base} → {cand}, {word}.\n"),
+        );
+    }
+    for drift in &verdict.drift {
+        let (phase, words) = (cell(&drift.phase), drift_words(drift));
+        put(
+            &mut out,
+            format_args!("\n{phase} since the anchor: {words}.\n"),
         );
     }
     if !verdict.findings.is_empty() {
@@ -43,22 +54,22 @@ pub fn markdown(verdict: &Verdict) -> String {
     out
 }
 
-fn phases(out: &mut String, phases: &[PhaseVerdict]) {
+fn phases(out: &mut String, phases: &[PhaseVerdict], usual: f64) {
     let (open, passed): (Vec<_>, Vec<_>) = phases
         .iter()
-        .partition(|phase| phase.verdict != Outcome::Pass);
+        .partition(|phase| phase.verdict != Outcome::Pass && phase.counts());
     if !open.is_empty() {
         let rows: String = open
             .iter()
             .take(SHOWN_MAX)
-            .map(|phase| row(phase))
+            .map(|phase| row(phase, usual))
             .collect();
         put(out, format_args!("\n{HEAD}{rows}"));
     }
     let hidden = open.len().saturating_sub(SHOWN_MAX) + passed.len();
     if hidden > 0 {
         let rest = open.iter().skip(SHOWN_MAX).chain(&passed);
-        let rows: String = rest.map(|phase| row(phase)).collect();
+        let rows: String = rest.map(|phase| row(phase, usual)).collect();
         let summary = format!("<details><summary>{hidden} more phases</summary>");
         put(
             out,
@@ -67,7 +78,7 @@ fn phases(out: &mut String, phases: &[PhaseVerdict]) {
     }
 }
 
-fn row(phase: &PhaseVerdict) -> String {
+fn row(phase: &PhaseVerdict, usual: f64) -> String {
     format!(
         "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
         cell(&phase.phase),
@@ -76,8 +87,8 @@ fn row(phase: &PhaseVerdict) -> String {
         change(phase.ratio),
         interval(phase.low, phase.high),
         percent(phase.mde),
-        runs(phase.runs_needed),
-        word(phase),
+        runs(phase),
+        word(phase, usual),
     )
 }
 

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 
 use tracefmt::finding::Severity;
 
-use crate::verdict::{Machine, Outcome, PhaseVerdict, Verdict};
+use crate::verdict::{Drift, Machine, Outcome, PhaseVerdict, Verdict};
 
 /// The verdict as one JSON document, `cuzk.verdict/1`.
 ///
@@ -27,10 +27,11 @@ pub fn json(verdict: &Verdict) -> Result<String, serde_json::Error> {
     Ok(text)
 }
 
-/// Workflow commands for errors and warnings, one a line, as GitHub Actions reads them.
+/// Workflow commands, one a line, as GitHub Actions reads them: the verdict as a notice, then the
+/// findings.
 #[must_use]
 pub fn annotations(verdict: &Verdict) -> String {
-    let mut out = String::new();
+    let mut out = format!("::notice title=golden::{}\n", data(&headline(verdict)));
     for finding in &verdict.findings {
         let level = match finding.severity {
             Severity::Error => "error",
@@ -75,9 +76,10 @@ fn property(text: &str) -> String {
 }
 
 /// The verdict in a line.
-fn headline(verdict: &Verdict) -> String {
+#[must_use]
+pub fn headline(verdict: &Verdict) -> String {
     let what = match verdict.outcome {
-        Outcome::Pass => "PASS: no phase is slower than the limit",
+        Outcome::Pass => "PASS: every gated phase is shown to hold its limit",
         Outcome::Regression => "REGRESSION: something became worse",
         Outcome::Inconclusive => "INCONCLUSIVE: neither slower nor held is proven",
         Outcome::NotComparable => "NOT COMPARABLE: nothing was judged",
@@ -92,8 +94,9 @@ fn headline(verdict: &Verdict) -> String {
 
 /// A ratio as a signed change in per cent; a dash where there is none.
 fn change(ratio: f64) -> String {
-    if ratio.is_finite() {
-        format!("{:+.1} %", (ratio - 1.0) * 100.0)
+    let percent = (ratio - 1.0) * 100.0;
+    if percent.is_finite() {
+        format!("{percent:+.1} %")
     } else {
         "-".to_owned()
     }
@@ -101,8 +104,9 @@ fn change(ratio: f64) -> String {
 
 /// An effect in per cent.
 fn percent(effect: f64) -> String {
-    if effect.is_finite() {
-        format!("{:.1} %", effect * 100.0)
+    let percent = effect * 100.0;
+    if percent.is_finite() {
+        format!("{percent:.1} %")
     } else {
         "-".to_owned()
     }
@@ -125,23 +129,57 @@ fn ms(x: f64) -> String {
 }
 
 /// Candidate runs needed, as text.
-fn runs(needed: Option<u32>) -> String {
-    needed.map_or_else(|| "more baseline".to_owned(), |runs| runs.to_string())
-}
-
-/// The word for a phase in tables.
-fn word(phase: &PhaseVerdict) -> &'static str {
-    match phase.verdict {
-        _ if phase.control => "control",
-        Outcome::Pass if phase.suspect => "pass, look",
-        Outcome::Inconclusive if phase.suspect => "inconclusive, look",
-        other => other.as_str(),
+fn runs(phase: &PhaseVerdict) -> String {
+    match phase.runs_needed {
+        _ if phase.short => "finer clock".to_owned(),
+        Some(runs) => runs.to_string(),
+        None => "more baseline".to_owned(),
     }
 }
 
+/// The word for a phase in tables; a limit that is not the usual one is said.
+#[must_use]
+pub fn word(phase: &PhaseVerdict, usual: f64) -> String {
+    let word = phase.verdict.as_str();
+    match phase.verdict {
+        _ if phase.control => "control".to_owned(),
+        Outcome::Pass | Outcome::Inconclusive if !phase.gated => "not gated".to_owned(),
+        Outcome::Inconclusive if phase.short => "inconclusive, below the clock".to_owned(),
+        Outcome::Pass | Outcome::Inconclusive if phase.suspect => format!("{word}, look"),
+        Outcome::Pass if phase.limit > usual + 1e-9 => {
+            format!("{word}, limit {}", change(1.0 + phase.limit))
+        }
+        _ => word.to_owned(),
+    }
+}
+
+/// Where a phase stands against the anchor, in words.
+fn drift_words(drift: &Drift) -> String {
+    let (sum, budget) = (change(drift.ratio), change(drift.budget));
+    let interval = interval(drift.low, drift.high);
+    let word = match drift.verdict {
+        Outcome::Regression => "beyond it",
+        Outcome::Pass if drift.high <= drift.budget => "within it",
+        _ => "not shown to be beyond it",
+    };
+    format!("{sum} ({interval}) of a budget of {budget}, {word}")
+}
+
+/// Says what the changes are relative to, where that is not what was measured.
+fn relative_words(verdict: &Verdict) -> Option<String> {
+    let machine = verdict.machine.as_ref()?;
+    let shift = change(machine.taken_out()?);
+    Some(format!(
+        "changes and intervals are relative to the machine's {shift}; golden and now are as \
+         measured"
+    ))
+}
+
 /// What the machine's line says after its figures.
-fn machine_word(machine: &Machine) -> &'static str {
+#[must_use]
+pub fn machine_word(machine: &Machine) -> &'static str {
     match machine.verdict {
+        _ if !machine.judged() => "not common, not taken out",
         Outcome::Regression => "all code is slower",
         Outcome::Inconclusive if machine.shifted => "shifted: machine or all code",
         other => other.as_str(),

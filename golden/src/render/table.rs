@@ -1,7 +1,8 @@
 //! The verdict as a plain table for a terminal.
 
-use super::{change, headline, interval, machine_word, ms, percent, put, runs, word};
-use crate::verdict::{Outcome, Verdict};
+use super::{change, drift_words, headline, interval, machine_word, ms, percent, put};
+use super::{relative_words, runs, word};
+use crate::verdict::Verdict;
 
 /// The verdict as text: a headline, a table, exact figures, and what to do.
 #[must_use]
@@ -11,6 +12,9 @@ pub fn text(verdict: &Verdict) -> String {
     if !verdict.phases.is_empty() {
         out.push('\n');
         out.push_str(&columns(&rows(verdict)));
+        if let Some(words) = relative_words(verdict) {
+            line(&mut out, format_args!("({words})"));
+        }
     }
     for figure in &verdict.exact {
         let value = |v: Option<u64>| v.map_or("none".to_owned(), |v| v.to_string());
@@ -22,19 +26,8 @@ pub fn text(verdict: &Verdict) -> String {
         );
     }
     for drift in &verdict.drift {
-        let (sum, budget) = (change(drift.ratio), change(drift.budget));
-        let word = if drift.verdict == Outcome::Pass {
-            "within budget"
-        } else {
-            "over budget"
-        };
-        line(
-            &mut out,
-            format_args!(
-                "{} since the anchor: {sum} of {budget}, {word}",
-                drift.phase
-            ),
-        );
+        let (phase, words) = (&drift.phase, drift_words(drift));
+        line(&mut out, format_args!("{phase} since the anchor: {words}"));
     }
     if !verdict.findings.is_empty() {
         out.push('\n');
@@ -79,8 +72,8 @@ fn rows(verdict: &Verdict) -> Vec<[String; 8]> {
             change(phase.ratio),
             interval(phase.low, phase.high),
             percent(phase.mde),
-            runs(phase.runs_needed),
-            word(phase).to_owned(),
+            runs(phase),
+            word(phase, verdict.limit),
         ]
     }));
     if let Some(machine) = &verdict.machine {

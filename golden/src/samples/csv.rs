@@ -23,6 +23,8 @@ pub struct CsvColumns {
     pub verified: String,
     /// Commit of the run; optional.
     pub commit: String,
+    /// Columns that have to be there, since somebody named them.
+    pub asked: Vec<String>,
 }
 
 impl Default for CsvColumns {
@@ -34,6 +36,7 @@ impl Default for CsvColumns {
             partition: "partition".to_owned(),
             verified: "verified".to_owned(),
             commit: "commit".to_owned(),
+            asked: Vec::new(),
         }
     }
 }
@@ -100,6 +103,13 @@ fn find(header: &csv::StringRecord, columns: &CsvColumns) -> Result<Places, Gold
             header.iter().collect::<Vec<_>>().join(", ")
         ),
     };
+    if let Some(name) = columns.asked.iter().find(|name| at(name).is_none()) {
+        let all: Vec<&str> = header.iter().collect();
+        return Err(GoldenError::Format {
+            expected: "the columns that are named",
+            found: format!("no column {name:?} among {}", all.join(", ")),
+        });
+    }
     let (time, to_ms) = match &columns.time {
         Some((name, factor)) => (at(name), *factor),
         None => [("ms", 1.0), ("s", 1e3), ("us", 1e-3), ("ns", 1e-6)]
@@ -129,6 +139,16 @@ fn take(row: &csv::StringRecord, line: u64, places: &Places, run: &str, out: &mu
         out.note(line, format!("expected a time, found {text:?}"));
         return;
     };
+    let index = cell(places.partition).filter(|text| !text.is_empty());
+    let partition = index.map(str::parse::<u32>).transpose();
+    let Ok(partition) = partition else {
+        let found = index.unwrap_or_default();
+        out.note(
+            line,
+            format!("expected a partition's index, found {found:?}"),
+        );
+        return;
+    };
     let run = cell(places.run)
         .filter(|run| !run.is_empty())
         .unwrap_or(run);
@@ -138,10 +158,17 @@ fn take(row: &csv::StringRecord, line: u64, places: &Places, run: &str, out: &mu
     out.push(Sample {
         run: run.to_owned(),
         phase: phase.to_owned(),
-        partition: cell(places.partition).and_then(|text| text.parse().ok()),
+        partition,
         ms: time * places.to_ms,
-        verified: matches!(cell(places.verified), Some("true" | "1" | "yes")),
+        verified: cell(places.verified).is_some_and(yes),
     });
+}
+
+/// Words for yes, however they are written.
+fn yes(word: &str) -> bool {
+    ["true", "1", "yes"]
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]
@@ -170,6 +197,20 @@ mod tests {
         assert_eq!(set.anomalies[0].line, 2);
         // NaN is a number to the parser: the gate refuses it, not the reader.
         assert_eq!(set.runs[0].phases["p"].ms.len(), 2);
+    }
+
+    #[test]
+    fn a_named_column_that_is_not_there_is_refused() {
+        let columns = CsvColumns {
+            run: "start".to_owned(),
+            asked: vec!["start".to_owned()],
+            ..CsvColumns::default()
+        };
+        let error = read_csv("phase,ms\np,1\n".as_bytes(), &columns, "x").unwrap_err();
+        assert!(error.to_string().contains("no column \"start\""), "{error}");
+        let set = read("phase,ms,partition,verified\np,1,x,1\np,1,,True\np,1,3,no\n").unwrap();
+        assert_eq!((set.anomaly_count, set.anomalies[0].line), (1, 2));
+        assert_eq!(set.runs[0].phases["p"].verified, [true, false]);
     }
 
     #[test]

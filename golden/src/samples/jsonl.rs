@@ -6,7 +6,8 @@
 //! {"run":"b0","phase":"ntt_msm_h","partition":3,"ms":845.2}
 //! ```
 //! `verified` on a time counts before the one on its run, that before the header's; where none
-//! says so, a time is unverified. Unknown keys are ignored.
+//! says so, a time is unverified. `injected` on a run names the faults that were put into it: such
+//! a run is no golden. Unknown keys are ignored.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -46,6 +47,8 @@ struct Line<'l> {
     commit: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    injected: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<BTreeMap<String, u64>>,
 }
@@ -125,6 +128,7 @@ fn take(
         run.complete = line.complete.unwrap_or(run.complete);
         run.commit = line.commit.or(run.commit.take());
         run.time = line.time.or(run.time.take());
+        run.injected = line.injected.or(run.injected.take());
         run.exact.extend(line.exact.unwrap_or_default());
         return Ok(());
     };
@@ -190,6 +194,7 @@ pub fn write_jsonl(samples: &Samples, mut out: impl Write) -> std::io::Result<()
                 complete: Some(run.complete),
                 commit: run.commit.clone(),
                 time: run.time.clone(),
+                injected: run.injected.clone(),
                 exact: (!run.exact.is_empty()).then(|| run.exact.clone()),
                 ..Line::default()
             },

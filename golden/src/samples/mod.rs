@@ -10,9 +10,10 @@ mod jsonl;
 mod trace;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::BufRead;
 
-pub use self::criterion::read_criterion;
+pub use self::criterion::{Benchmark, read_criterion};
 pub use self::csv::{CsvColumns, read_csv};
 pub use self::hyperfine::read_hyperfine;
 pub use self::jsonl::{SCHEMA, read_jsonl, write_jsonl};
@@ -75,6 +76,8 @@ pub struct Run {
     pub time: Option<String>,
     /// False for a run that was cut off or failed: it is no evidence of speed.
     pub complete: bool,
+    /// Faults that were injected into it, as its source lists them.
+    pub injected: Option<String>,
     /// Exact figures of the run, such as peak bytes.
     pub exact: BTreeMap<String, u64>,
     /// Times by phase.
@@ -90,6 +93,7 @@ impl Run {
             commit: None,
             time: None,
             complete: true,
+            injected: None,
             exact: BTreeMap::new(),
             phases: BTreeMap::new(),
         }
@@ -116,6 +120,10 @@ pub struct Samples {
     pub anomalies: Vec<Anomaly>,
     /// All anomalies.
     pub anomaly_count: u64,
+    /// What is worth saying and forbids nothing.
+    pub remarks: Vec<String>,
+    /// Inputs that were named and held no time at all, such as prose or a foreign table.
+    pub barren: Vec<String>,
 }
 
 impl Samples {
@@ -166,9 +174,37 @@ impl Samples {
         }
     }
 
+    /// Adds the phases of another set to the runs of the same names: files that one process
+    /// wrote. A phase that such a run has already is another run, as in [`Samples::append`].
+    pub fn merge(&mut self, mut other: Self) {
+        for run in &mut other.runs {
+            let Some(known) = self.runs.iter_mut().find(|known| known.id == run.id) else {
+                continue;
+            };
+            let phases = std::mem::take(&mut run.phases);
+            for (name, times) in phases {
+                match known.phases.entry(name) {
+                    Entry::Vacant(free) => {
+                        free.insert(times);
+                    }
+                    Entry::Occupied(taken) => {
+                        run.phases.insert(taken.key().clone(), times);
+                    }
+                }
+            }
+        }
+        let taken = |run: &Run| self.runs.iter().any(|known| known.id == run.id);
+        other
+            .runs
+            .retain(|run| !run.phases.is_empty() || !taken(run));
+        self.append(other);
+    }
+
     /// Appends the runs of another set. A key that differs is for the caller to refuse; a run
     /// name that is taken gets a suffix.
     pub fn append(&mut self, other: Self) {
+        self.remarks.extend(other.remarks);
+        self.barren.extend(other.barren);
         for mut run in other.runs {
             let wanted = run.id.clone();
             let mut n = 2;
@@ -231,7 +267,7 @@ impl Format {
     pub fn read(self, reader: impl BufRead, run: &str) -> Result<Samples, GoldenError> {
         match self {
             Self::Samples => read_jsonl(reader),
-            Self::Criterion => read_criterion(reader, run),
+            Self::Criterion => read_criterion(reader, &Benchmark::at(run, None)),
             Self::Hyperfine => read_hyperfine(reader, run),
             Self::Csv => read_csv(reader, &CsvColumns::default(), run),
         }
@@ -266,6 +302,38 @@ mod tests {
         ] {
             assert_eq!(Format::sniff(head.as_bytes()), format, "{head}");
         }
+    }
+
+    #[test]
+    fn files_of_one_process_are_one_run() {
+        let file = |run: &str, phase: &str, ms: f64| {
+            let sample = Sample {
+                run: run.to_owned(),
+                phase: phase.to_owned(),
+                partition: None,
+                ms,
+                verified: false,
+            };
+            Samples::from_samples(Key::default(), [sample])
+        };
+        let mut set = file("a", "ntt", 1.0);
+        for (run, phase) in [("a", "msm"), ("b", "ntt"), ("b", "msm"), ("a", "ntt")] {
+            set.merge(file(run, phase, 2.0));
+        }
+        let found: Vec<(&str, Vec<&String>)> = set
+            .runs
+            .iter()
+            .map(|run| (run.id.as_str(), run.phases.keys().collect()))
+            .collect();
+        let (ntt, msm) = ("ntt".to_owned(), "msm".to_owned());
+        assert_eq!(
+            found,
+            [
+                ("a", vec![&msm, &ntt]),
+                ("b", vec![&msm, &ntt]),
+                ("a-2", vec![&ntt])
+            ]
+        );
     }
 
     #[test]

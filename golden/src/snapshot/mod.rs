@@ -13,8 +13,15 @@ use serde::{Deserialize, Serialize};
 use crate::Key;
 use crate::evidence::{Column, Evidence, RunInfo};
 
-/// The schema number this version writes, and the only one it reads.
-pub const SCHEMA: u32 = 1;
+/// The schema number this version writes. 2 has `partition_workers` and `host_bytes` in the key;
+/// what 1 holds means the same, so it is read too.
+pub const SCHEMA: u32 = 2;
+
+/// The oldest schema number that is read.
+pub const SCHEMA_OLDEST: u32 = 1;
+
+/// Log times nearer than this are the same: a golden rounds them to six decimals.
+pub(crate) const SAME_LN: f64 = 2e-6;
 
 /// Most runs a golden keeps; the latest ones stay.
 pub const RUNS_MAX: usize = 30;
@@ -120,6 +127,26 @@ impl Snapshot {
             unverified: self.unverified,
             problems: Vec::new(),
         }
+    }
+
+    /// The runs of a candidate that are not the golden's own, if all of the golden's are among
+    /// them, told by their times: the candidate is then the golden with more runs.
+    #[must_use]
+    pub fn new_runs(&self, candidate: &Evidence) -> Option<Vec<usize>> {
+        if self.phases.is_empty() || !self.phases.keys().eq(candidate.phases.keys()) {
+            return None;
+        }
+        let same = |base: usize, cand: usize| {
+            let both = self.phases.values().zip(candidate.phases.values());
+            let mut apart = both.map(|(a, b)| (a.ln_ms[base] - b.ln_ms[cand]).abs());
+            apart.all(|apart| apart < SAME_LN)
+        };
+        let mut new: Vec<usize> = (0..candidate.runs.len()).collect();
+        for base in 0..self.runs.len() {
+            let found = new.iter().position(|cand| same(base, *cand))?;
+            new.remove(found);
+        }
+        Some(new)
     }
 
     /// An anchor at this golden.

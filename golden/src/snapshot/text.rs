@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{SCHEMA, Snapshot};
+use super::{SCHEMA, SCHEMA_OLDEST, Snapshot};
 use crate::GoldenError;
 use crate::evidence::Column;
 
@@ -84,7 +84,7 @@ impl Snapshot {
             what,
         };
         let head: Head = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
-        if head.schema != SCHEMA {
+        if !(SCHEMA_OLDEST..=SCHEMA).contains(&head.schema) {
             return Err(GoldenError::Schema {
                 expected: SCHEMA,
                 found: head.schema,
@@ -178,6 +178,15 @@ mod tests {
     fn a_newer_schema_says_so_before_anything_else() {
         let error = Snapshot::from_toml("schema = 9\nnews = 1\n", Path::new("g.toml")).unwrap_err();
         assert!(error.to_string().contains("schema 9"), "{error}");
+    }
+
+    #[test]
+    fn a_golden_of_the_first_schema_is_read() {
+        let old = include_str!("../../testdata/schema-1.toml");
+        let golden = Snapshot::from_toml(old, Path::new("g.toml")).unwrap();
+        assert_eq!((golden.schema, golden.runs.len()), (1, 2));
+        assert_eq!(golden.key.partition_workers, None);
+        assert_eq!(golden.key.digest(), "4960e7d3", "its file keeps its name");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Place;
 use crate::GoldenError;
+use crate::evidence::Evidence;
 use crate::gate::{Options, judge};
 use crate::snapshot::store::{Store, read_if_there, remove, write};
 use crate::snapshot::{Acceptance, Accepted, Anchor, Snapshot};
@@ -26,6 +27,9 @@ pub struct ReviewItem {
     pub slower: Vec<String>,
     /// What accepting would put over the drift budget, with its sum.
     pub over_budget: Vec<String>,
+    /// The golden's runs are all in the candidate, beside this many new ones: the same baseline
+    /// from more runs. The verdict is then about the new ones.
+    pub grown_by: Option<usize>,
 }
 
 /// How a candidate is accepted.
@@ -51,6 +55,21 @@ pub fn review(store: &Store, options: &Options) -> Result<Vec<ReviewItem>, Golde
         .collect()
 }
 
+/// One candidate by its file.
+///
+/// # Errors
+/// Without such a file; when a file cannot be read.
+pub fn review_one(
+    store: &Store,
+    candidate_path: &Path,
+    options: &Options,
+) -> Result<ReviewItem, GoldenError> {
+    let candidate = read_if_there(candidate_path)?.ok_or_else(|| GoldenError::NoCandidate {
+        path: candidate_path.to_owned(),
+    })?;
+    item(store, candidate_path.to_owned(), candidate, options)
+}
+
 /// Makes a candidate the golden of its key and removes the candidate. Returns the golden.
 ///
 /// # Errors
@@ -63,10 +82,7 @@ pub fn accept(
     options: &Options,
 ) -> Result<Snapshot, GoldenError> {
     place.may_write()?;
-    let candidate = read_if_there(candidate_path)?.ok_or_else(|| GoldenError::NoCandidate {
-        path: candidate_path.to_owned(),
-    })?;
-    let item = item(store, candidate_path.to_owned(), candidate, options)?;
+    let item = review_one(store, candidate_path, options)?;
     if !item.slower.is_empty() && decision.acceptance.reason.trim().is_empty() {
         return Err(GoldenError::ReasonNeeded {
             phases: item.slower,
@@ -105,16 +121,44 @@ fn item(
     options: &Options,
 ) -> Result<ReviewItem, GoldenError> {
     let golden = store.golden(&candidate.key)?;
-    let verdict = judge(golden.as_ref(), &candidate.evidence(), options);
+    let (verdict, grown_by) = judged(golden.as_ref(), &candidate.evidence(), options);
+    // More runs of one state of the code move every estimate a little: no change to excuse,
+    // unless the new runs are proven slower than the old ones.
+    let growth = grown_by.is_some() && verdict.outcome != Outcome::Regression;
+    let (slower, over_budget) = if growth {
+        (Vec::new(), Vec::new())
+    } else {
+        let over = over_budget(golden.as_ref(), &candidate, options);
+        (slower(&verdict, options), over)
+    };
     Ok(ReviewItem {
         golden_path: store.golden_path(&candidate.key),
-        slower: slower(&verdict, options),
-        over_budget: over_budget(golden.as_ref(), &candidate, options),
+        slower,
+        over_budget,
+        grown_by,
         candidate_path,
         candidate,
         golden,
         verdict,
     })
+}
+
+/// The verdict on a candidate, and its new runs where it is the golden with more runs. A golden is
+/// not judged by itself: then the verdict is about the new runs alone.
+pub(super) fn judged(
+    golden: Option<&Snapshot>,
+    candidate: &Evidence,
+    options: &Options,
+) -> (Verdict, Option<usize>) {
+    let new = golden.and_then(|golden| golden.new_runs(candidate));
+    match new {
+        Some(new) if !new.is_empty() => {
+            let mut part = candidate.part(&new);
+            part.problems.clone_from(&candidate.problems);
+            (judge(golden, &part, options), Some(new.len()))
+        }
+        _ => (judge(golden, candidate, options), None),
+    }
 }
 
 /// Phases shown or seen to be slower by more than the smallest effect, and figures that grew.
@@ -171,10 +215,21 @@ fn accepted(item: &ReviewItem, decision: &Decision, options: &Options) -> Snapsh
         ratios,
     });
     golden.anchor = match before.and_then(|before| before.anchor.clone()) {
-        Some(anchor) if !decision.move_anchor => Some(with_new_phases(anchor, &golden)),
+        Some(anchor) if !decision.move_anchor && !grown_from(&anchor, item) => {
+            Some(with_new_phases(anchor, &golden))
+        }
         _ => Some(golden.anchor_here()),
     };
     golden
+}
+
+/// Whether the anchor is the golden that grew: the same code, now measured better.
+fn grown_from(anchor: &Anchor, item: &ReviewItem) -> bool {
+    let here = item
+        .golden
+        .as_ref()
+        .map(|golden| golden.anchor_here().ln_ms);
+    item.grown_by.is_some() && here.as_ref() == Some(&anchor.ln_ms)
 }
 
 /// A phase that the anchor does not know starts its drift here.

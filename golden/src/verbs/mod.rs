@@ -6,8 +6,8 @@ mod decide;
 mod record;
 mod self_test;
 
-pub use check::check;
-pub use decide::{Decision, ReviewItem, accept, reject, review};
+pub use check::{Checked, check};
+pub use decide::{Decision, ReviewItem, accept, reject, review, review_one};
 pub use record::{Recorded, Recording, record};
 pub use self_test::{Power, SelfTest, SelfTestOptions, self_test};
 

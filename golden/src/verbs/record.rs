@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use super::Place;
+use super::decide::judged;
 use crate::GoldenError;
 use crate::evidence::Evidence;
-use crate::gate::{Options, judge};
+use crate::gate::Options;
 use crate::problem::Problem;
 use crate::samples::Samples;
 use crate::snapshot::Snapshot;
@@ -32,6 +33,8 @@ pub struct Recorded {
     pub problems: Vec<Problem>,
     /// The new runs judged by the golden of the key, if there is one.
     pub verdict: Option<Verdict>,
+    /// The golden's own runs are all among the samples, beside this many new ones.
+    pub grown_by: Option<usize>,
 }
 
 /// Writes the candidate of some samples. The golden itself is not touched.
@@ -58,9 +61,10 @@ pub fn record(
         });
     }
     let golden = store.golden(&samples.key)?;
-    let verdict = golden
-        .as_ref()
-        .map(|golden| judge(Some(golden), &evidence, options));
+    let against = golden.as_ref();
+    let against = against.map(|golden| judged(Some(golden), &evidence, options));
+    let grown_by = against.as_ref().and_then(|(_, grown)| *grown);
+    let verdict = against.map(|(verdict, _)| verdict);
     let candidate = match (recording, &golden) {
         (Recording::Append, Some(golden)) => {
             Snapshot::candidate(&golden.evidence().joined(&evidence))
@@ -74,5 +78,6 @@ pub fn record(
         candidate,
         problems: evidence.problems,
         verdict,
+        grown_by,
     })
 }

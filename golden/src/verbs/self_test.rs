@@ -106,6 +106,7 @@ pub fn self_test(evidence: &Evidence, gate: &Options, options: &SelfTestOptions)
         .collect();
     result.canary_missed = canary_missed(evidence, gate, options.canary);
     result.ok = result.canary_missed.is_empty()
+        && !judged(evidence, gate).is_empty()
         && result.false_alarms <= alarms_explained(gate.alpha, result.splits)
         && !evidence.blocked();
     result
@@ -119,7 +120,8 @@ fn power(effect: f64, halves: &[(Evidence, Evidence)], gate: &Options) -> Power 
         passed: 0,
     };
     for (at, (base, cand)) in halves.iter().enumerate() {
-        let Some(phase) = cand.phases.keys().nth(at % cand.phases.len().max(1)) else {
+        let judged = judged(cand, gate);
+        let Some(phase) = judged.get(at % judged.len().max(1)) else {
             continue;
         };
         let verdict = verdict(base, &planted(cand, phase, effect), gate);
@@ -136,14 +138,18 @@ fn canary_missed(evidence: &Evidence, gate: &Options, canary: f64) -> Vec<String
     let (first, later): (Vec<usize>, Vec<usize>) =
         (0..evidence.runs.len()).partition(|run| *run < middle);
     let (base, cand) = (evidence.part(&first), evidence.part(&later));
-    let gated = cand
-        .phases
-        .keys()
-        .filter(|phase| !gate.controls.contains(phase));
-    gated
+    judged(&cand, gate)
+        .into_iter()
         .filter(|phase| !called(&verdict(&base, &planted(&cand, phase, canary), gate), phase))
         .cloned()
         .collect()
+}
+
+/// The phases that may be called slower: neither controls nor left out on request.
+fn judged<'e>(evidence: &'e Evidence, gate: &Options) -> Vec<&'e String> {
+    let out = |phase: &String| gate.controls.contains(phase) || gate.ungated.contains(phase);
+    let phases = evidence.phases.keys();
+    phases.filter(|phase| !out(phase)).collect()
 }
 
 fn verdict(base: &Evidence, cand: &Evidence, gate: &Options) -> Verdict {

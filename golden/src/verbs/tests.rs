@@ -65,7 +65,9 @@ fn because(reason: &str) -> Decision {
 fn record_accept_check_and_a_slow_down() {
     let folder = tempfile::tempdir().unwrap();
     let (store, options) = (Store::new(folder.path()), Options::default());
-    let none = check(&store, &samples(1, 5, 1.0), &options).unwrap();
+    let none = check(&store, &samples(1, 5, 1.0), &options)
+        .unwrap()
+        .verdict;
     assert_eq!(none.outcome, Outcome::NotComparable);
 
     let first = record(&store, &samples(1, 5, 1.0), FRESH, &options).unwrap();
@@ -75,9 +77,13 @@ fn record_accept_check_and_a_slow_down() {
     assert_eq!(golden.history.len(), 1);
     assert_eq!(golden.anchor.as_ref().unwrap().runs, 5);
 
-    let same = check(&store, &samples(2, 4, 1.0), &options).unwrap();
+    let same = check(&store, &samples(2, 4, 1.0), &options)
+        .unwrap()
+        .verdict;
     assert_eq!(same.outcome, Outcome::Pass, "{:?}", same.findings);
-    let slow = check(&store, &samples(3, 4, 1.08), &options).unwrap();
+    let slow = check(&store, &samples(3, 4, 1.08), &options)
+        .unwrap()
+        .verdict;
     assert_eq!(slow.outcome, Outcome::Regression, "{:?}", slow.findings);
 
     let again = record(&store, &samples(3, 4, 1.08), FRESH, &options).unwrap();
@@ -121,7 +127,7 @@ fn another_key_names_the_fields_of_the_nearest_golden() {
     accept(&store, &first.path, (&because(""), HERE), &options).unwrap();
     let mut other = samples(2, 4, 1.0);
     other.key.driver = Some("1".to_owned());
-    let verdict = check(&store, &other, &options).unwrap();
+    let verdict = check(&store, &other, &options).unwrap().verdict;
     assert_eq!(verdict.outcome, Outcome::NotComparable);
     assert_eq!(verdict.differs.len(), 1);
 }
@@ -158,6 +164,55 @@ fn appending_broadens_the_baseline() {
     let golden = store.golden(&samples(1, 1, 1.0).key).unwrap().unwrap();
     assert_eq!(golden.runs.len(), 7);
     assert!(golden.phases.values().all(|column| column.ln_ms.len() == 7));
+}
+
+#[test]
+fn more_runs_of_the_golden_are_growth_and_want_no_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, options) = (Store::new(folder.path()), Options::default());
+    let first = record(&store, &samples(1, 3, 1.0), FRESH, &options).unwrap();
+    accept(&store, &first.path, (&because(""), HERE), &options).unwrap();
+    let both = |slow: f64| {
+        let mut set = samples(1, 3, 1.0);
+        set.runs.splice(0..0, samples(7, 5, slow).runs);
+        set
+    };
+    let slow = record(&store, &both(1.2), FRESH, &options).unwrap();
+    assert_eq!(slow.grown_by, Some(5));
+    let item = review_one(&store, &slow.path, &options).unwrap();
+    assert_eq!(item.slower.len(), 1, "slower runs are no growth: {item:?}");
+    let grown = record(&store, &both(1.015), FRESH, &options).unwrap();
+    let item = review_one(&store, &grown.path, &options).unwrap();
+    assert!(item.slower.is_empty() && item.over_budget.is_empty());
+    let copied = |finding: &tracefmt::finding::Finding| finding.title.contains("own run");
+    assert!(!item.verdict.findings.iter().any(copied), "{item:?}");
+    let golden = accept(&store, &grown.path, (&because(""), HERE), &options).unwrap();
+    assert_eq!(golden.runs.len(), 8);
+    assert_eq!(golden.anchor, Some(golden.anchor_here()), "measured better");
+    let same = record(&store, &both(1.015), FRESH, &options).unwrap();
+    assert_eq!(same.grown_by, None, "nothing new");
+}
+
+#[test]
+fn runs_with_injected_faults_are_judged_and_never_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, options) = (Store::new(folder.path()), Options::default());
+    let faulty = |salt: u64, slow: f64| {
+        let mut set = samples(salt, 4, slow);
+        for run in &mut set.runs {
+            run.injected = Some("slow:p2:1.08".to_owned());
+        }
+        set
+    };
+    let refused = record(&store, &faulty(1, 1.0), FRESH, &options).unwrap_err();
+    assert!(refused.to_string().contains("slow:p2:1.08"), "{refused}");
+    let first = record(&store, &samples(1, 5, 1.0), FRESH, &options).unwrap();
+    accept(&store, &first.path, (&because(""), HERE), &options).unwrap();
+    let slow = check(&store, &faulty(3, 1.08), &options).unwrap();
+    assert_eq!(slow.verdict.outcome, Outcome::Regression);
+    assert_eq!(slow.golden.map(|golden| golden.runs.len()), Some(5));
+    let same = check(&store, &faulty(2, 1.0), &options).unwrap().verdict;
+    assert_eq!(same.outcome, Outcome::Inconclusive, "{:?}", same.findings);
 }
 
 #[test]
@@ -206,6 +261,27 @@ fn the_self_test_says_when_the_gate_would_sleep() {
         &SelfTestOptions::default(),
     );
     assert!(!tested.ok && !tested.canary_missed.is_empty(), "{tested:?}");
+    // What is left out on request need not be seen; a gate of nothing does not work.
+    let mut one = samples(7, 8, 1.0);
+    for (at, run) in (0_u64..).zip(&mut one.runs) {
+        let times = run.phases.get_mut("p1").unwrap();
+        let factor = 1.0 + 0.3 * noise(at * 64 + 9_000);
+        times.ms.iter_mut().for_each(|ms| *ms *= factor);
+    }
+    let one = Evidence::of(&one, gate.rules);
+    let every: Vec<String> = one.phases.keys().cloned().collect();
+    for (ungated, ok) in [
+        (Vec::new(), false),
+        (vec!["p1".to_owned()], true),
+        (every, false),
+    ] {
+        let gate = Options {
+            ungated,
+            ..gate.clone()
+        };
+        let tested = self_test(&one, &gate, &SelfTestOptions::default());
+        assert_eq!(tested.ok, ok, "{tested:?}");
+    }
     let few = Evidence::of(&samples(7, 3, 1.0), gate.rules);
     let tested = self_test(&few, &gate, &SelfTestOptions::default());
     assert!(!tested.ok && tested.splits == 0);

@@ -70,6 +70,88 @@ FN Fr mul(const Fr &a, const Fr &b) {
     return q;
 }
 
+// A factor known beforehand: below r, not in Montgomery form, and floor(w * 2^256 / r).
+struct Constant {
+    Fr w, quotient;
+};
+
+// acc[at..8] += a * b[0], b[2], ...: each 64-bit product on a pair of limbs, cut off at limb 8.
+FN void mad_cut(u32 *acc, u32 a, const u32 *b, int at) {
+#pragma unroll
+    for (int j = 0; j < 8 - at; j += 2) {
+        u32 c = acc[at + j];
+        if (at + j == 7) {
+            acc[7] = j == 0 ? mul_lo(a, b[j]) + c : madc_lo_cc(a, b[j], c);
+        } else {
+            acc[at + j] = j == 0 ? mad_lo_cc(a, b[j], c) : madc_lo_cc(a, b[j], c);
+            acc[at + j + 1] = madc_hi_cc(a, b[j], acc[at + j + 1]);
+        }
+    }
+}
+
+// floor(a * b / 2^256), or one less where the fraction is below 2^-29: of the 64 products the 43
+// that reach limb 6. Limbs 6 to 15 of the products that begin at an even limb are in `even`, 7 to
+// 15 of the others in `odd`.
+FN Fr mul_high(const Fr &a, const Fr &b) {
+    u32 even[10], odd[10];
+#pragma unroll
+    for (int k = 0; k < 10; k++) even[k] = odd[k] = 0;
+    even[0] = mul_lo(a.v[0], b.v[6]), even[1] = mul_hi(a.v[0], b.v[6]);
+    odd[0] = mul_lo(a.v[0], b.v[7]), odd[1] = mul_hi(a.v[0], b.v[7]);
+#pragma unroll
+    for (int i = 1; i < 8; i++) {
+        int first = i < 7 ? 6 - i : 1, then = i < 7 ? 7 - i : 0, j;
+#pragma unroll
+        for (j = first; j < 8; j += 2) {
+            u32 *at = even + i + j - 6;
+            at[0] = j == first ? mad_lo_cc(a.v[i], b.v[j], at[0])
+                               : madc_lo_cc(a.v[i], b.v[j], at[0]);
+            at[1] = madc_hi_cc(a.v[i], b.v[j], at[1]);
+        }
+        // A pair that had at most a carry before does not overflow.
+        if (i % 2 == 0) even[i + j - 6] = addc(even[i + j - 6], 0);
+#pragma unroll
+        for (j = then; j < 8; j += 2) {
+            u32 *at = odd + i + j - 7;
+            at[0] = j == then ? mad_lo_cc(a.v[i], b.v[j], at[0])
+                              : madc_lo_cc(a.v[i], b.v[j], at[0]);
+            at[1] = madc_hi_cc(a.v[i], b.v[j], at[1]);
+        }
+        if (i % 2 == 1) odd[i + j - 7] = addc(odd[i + j - 7], 0);
+    }
+    Fr q;
+    add_cc(even[1], odd[0]);
+#pragma unroll
+    for (int k = 0; k < 8; k++) q.v[k] = addc_cc(even[k + 2], odd[k + 1]);
+    return q;
+}
+
+// a * w, in [0, 2r), for a < 2r. With q the high half of a * floor(w * 2^256 / r), a * w - q * r is
+// below r * (1 + a / 2^256 + 2^-29), so its low eight limbs are all of it; -r = -1 + 2^32 + 2^64 N.
+// 86 wide multiplies and 14 short ones where a Montgomery product has 112 wide ones.
+FN Fr mul_const(const Fr &a, const Constant &b) {
+    const u32 n[6] = FR_N;
+    Fr q = mul_high(a, b.quotient), r;
+    u32 even[8], odd[8];
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        even[k] = ~q.v[k];
+        odd[k] = k > 0 ? q.v[k - 1] : 1;
+    }
+#pragma unroll
+    for (int i = 0; i < 6; i++) {
+        mad_cut(i % 2 ? odd : even, q.v[i], n, i + 2);
+        if (i < 5) mad_cut(i % 2 ? even : odd, q.v[i], n + 1, i + 3);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        mad_cut(i % 2 ? odd : even, a.v[i], b.w.v, i);
+        if (i < 7) mad_cut(i % 2 ? even : odd, a.v[i], b.w.v + 1, i + 1);
+    }
+    add_limbs<8>(r.v, even, odd);
+    return r;
+}
+
 FN Fr add(const Fr &a, const Fr &b) {
     const u32 m[8] = FR_2R;
     Fr r;
@@ -105,6 +187,17 @@ FN Fr fr_one() {
                      0xacc5056f, 0x1824b159}};
     return one;
 }
+
+FN bool fr_same(const Fr &a, const Fr &b) {
+    u32 d = 0;
+#pragma unroll
+    for (int j = 0; j < 8; j++) d |= a.v[j] ^ b.v[j];
+    return d == 0;
+}
+
+// Of canonical values.
+FN bool is_zero(const Fr &a) { return fr_same(a, fr_zero()); }
+FN bool is_one(const Fr &a) { return fr_same(a, fr_one()); }
 
 // Out of Montgomery form, below r.
 FN Fr from_mont(const Fr &a) {

@@ -11,6 +11,9 @@
 #else
 #define FN static inline
 #define RARE static inline
+#ifndef KERNEL
+#define KERNEL static void
+#endif
 #endif
 
 typedef unsigned int u32;

@@ -43,12 +43,14 @@ FN void store_fr(uint4 *p, u64 i, const Fr &f) { store_words(p + 2 * i, f.v, 2);
 // Coordinate number `slot` of an array of coordinates.
 FN void load_coord(Fp &f, const uint4 *p, u64 slot) { load_words(f.v, p + 3 * slot, 3); }
 FN void store_coord(uint4 *p, u64 slot, const Fp &f) { store_words(p + 3 * slot, f.v, 3); }
+#ifdef __CUDACC__
 FN void load_coord(Fp2 &f, const uint4 *p, u64 slot) {
     load_coord(f.c, p, 2 * slot + (threadIdx.x & 1));
 }
 FN void store_coord(uint4 *p, u64 slot, const Fp2 &f) {
     store_coord(p, 2 * slot + (threadIdx.x & 1), f.c);
 }
+#endif
 
 template <class F>
 FN void load_affine(Affine<F> &r, const uint4 *p, u64 i) {

@@ -1,6 +1,7 @@
-// Making and preparing bases: sums of two tables, repeated doubling, and back to affine form with
-// one inversion for many points.
+// Making and preparing bases: sums of two tables, repeated doubling, multiples of one base from
+// tables, and back to affine form with one inversion for many points.
 #include "memory.cuh"
+#include "window.cuh"
 
 #define BATCH 8
 
@@ -34,6 +35,17 @@ FN void multiples(const uint4 *in, uint4 *out, u32 doublings, u64 n) {
         for (u32 k = 0; k < doublings; k++) double_point(p);
     }
     store_xyzz(out, i, p);
+}
+
+// out[i] = scalars[i] * base, XYZZ.
+template <class F>
+FN void fixed(const uint4 *tables, const uint4 *scalars, uint4 *out, u32 bits, u64 n) {
+    u64 i = work_index<F>();
+    if (i >= n) return;
+    Xyzz<F> sum;
+    sum_digits(sum, from_mont(load_fr(scalars, i)), bits,
+               [=](Affine<F> &p, u64 at) { load_affine(p, tables, at); });
+    store_xyzz(out, i, sum);
 }
 
 // XYZZ to affine, BATCH neighbouring points a thread; infinity becomes (0, 0). x = X (ZZ / ZZZ)^2.
@@ -79,9 +91,18 @@ FN void normalise(const uint4 *in, uint4 *out, u64 n) {
         multiples<F>(in, out, doublings, n);                                                     \
     }                                                                                            \
     KERNEL __launch_bounds__(128, 2)                                                             \
+    bases_fixed_##group(const uint4 *tables, const uint4 *scalars, uint4 *out, u32 bits, u64 n) { \
+        fixed<F>(tables, scalars, out, bits, n);                                                 \
+    }                                                                                            \
+    KERNEL __launch_bounds__(128, 2)                                                             \
     bases_normalise_##group(const uint4 *in, uint4 *out, u64 n) {                                \
         normalise<F>(in, out, n);                                                                \
     }
 
+// A unit is one group's kernels: they compile side by side, and each is loaded where it is used.
+#ifndef ONLY_G2
 FOR_GROUP(g1, Fp)
+#endif
+#ifndef ONLY_G1
 FOR_GROUP(g2, Fp2)
+#endif

@@ -18,23 +18,26 @@ struct MsmCounters {
     u32 ones, items, partials, runs, groups, bigs;
 };
 
+// Scalar i is number i of `scalars`, or number indices[i] if there are indices.
 struct DigitArgs {
     const uint4 *scalars;
+    const u32 *indices;
     u32 *digits, *ones;
     MsmCounters *counters;
-    u32 n, sets, tables, bits, montgomery;
+    u32 n, sets, tables, bits;
 };
 
-// digits[(set * tables + table) * n + i]: the digit's size and sign, 0 for none. Scalars above r/2
-// are negated first; those that are then one go to the list `ones` instead.
+// digits[(set * tables + table) * n + i]: the digit's size and sign, 0 for none. Scalars are in
+// Montgomery form, canonical or not. Those above r/2 are negated first; those that are then one go
+// to the list `ones` instead.
 KERNEL msm_digits(DigitArgs a) {
     const u32 modulus[8] = FR_R;
     const u32 half[8] = {0x80000000, 0x7fffffff, 0x7fff2dff, 0xa9ded201,
                          0x04d0ec02, 0x199cec04, 0x94cebea4, 0x39f6d3a9};
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     bool live = i < a.n;
-    Fr s = live ? load_fr(a.scalars, i) : fr_zero();
-    if (a.montgomery) s = from_mont(s);
+    Fr s = fr_zero();
+    if (live) s = from_mont(load_fr(a.scalars, a.indices ? a.indices[i] : i));
     u32 t[8];
     u32 sign = 0;
     if (sub_limbs<8>(t, half, s.v)) {

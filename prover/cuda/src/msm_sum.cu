@@ -158,5 +158,10 @@ FN void jacobian(const uint4 *in, uint4 *out, u32 n) {
         jacobian<F>(in, out, n);                                                                 \
     }
 
+// A unit is one group's kernels: they compile side by side, and each is loaded where it is used.
+#ifndef ONLY_G2
 FOR_GROUP(g1, Fp, ACC_BLOCKS)
+#endif
+#ifndef ONLY_G1
 FOR_GROUP(g2, Fp2, ACC_BLOCKS_G2)
+#endif

@@ -2,12 +2,14 @@
 // A line in is an operation and its operands, numbers in hexadecimal; a line out is the result.
 // A point is its coordinates, a coordinate over Fp2 its real part, then its imaginary part.
 #include "../include/fr.cuh"
+#include "../include/window.cuh"
 #include "../include/xyzz.cuh"
 #include <cstdio>
 #include <iostream>
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 typedef std::istringstream In;
 
@@ -91,6 +93,15 @@ static void twice(In &in) {
     put(a);
 }
 
+static void by_constant(In &in) {
+    Fr a;
+    Constant b;
+    get(in, a);
+    get(in, b.w);
+    get(in, b.quotient);
+    put(mul_const(a, b));
+}
+
 static void dot_of_four(In &in) {
     Fp a, b, c, d;
     get(in, a);
@@ -105,9 +116,38 @@ static void dot_of_four(In &in) {
     [](In &in) { binary<T>(in, [](const T &a, const T &b) { return f(a, b); }); }
 
 // Reads lines until there are none.
+// A scalar in Montgomery form and a window: all its digits as 32-bit two's complement.
+static void digits(In &in) {
+    Fr rest;
+    u32 bits, carry = 0;
+    get(in, rest);
+    read_limbs(in, &bits, 1);
+    rest = from_mont(rest);
+    for (u32 at = 0; at < 256; at += bits) {
+        u32 digit = (u32)next_digit(rest, carry, bits);
+        write_limbs(&digit, 1);
+    }
+    write_limbs(&carry, 1);
+}
+
+// A scalar in Montgomery form, a window and the tables of a base: the multiple.
+template <class F>
+static void fixed_base(In &in) {
+    Fr rest;
+    u32 bits;
+    get(in, rest);
+    read_limbs(in, &bits, 1);
+    std::vector<Affine<F>> tables(((255 + bits) / bits) << (bits - 1));
+    for (Affine<F> &p : tables) get(in, p);
+    Xyzz<F> sum;
+    sum_digits(sum, from_mont(rest), bits, [&](Affine<F> &p, u64 at) { p = tables[at]; });
+    put(sum);
+}
+
 int main() {
     const std::map<std::string, void (*)(In &)> operations = {
         {"fr_mul", BINARY(Fr, mul)},
+        {"fr_mul_const", by_constant},
         {"fr_add", BINARY(Fr, add)},
         {"fr_sub", BINARY(Fr, sub)},
         {"fr_canonical", UNARY(Fr, canonical)},
@@ -121,6 +161,9 @@ int main() {
         {"fp2_mul", BINARY(Fp2, mul)},
         {"fp2_sqr", UNARY(Fp2, sqr)},
         {"fp2_inverse", UNARY(Fp2, inverse)},
+        {"digits", digits},
+        {"g1_fixed", fixed_base<Fp>},
+        {"g2_fixed", fixed_base<Fp2>},
         {"g1_add", add_points<Fp>},
         {"g1_add_affine", add_mixed<Fp>},
         {"g1_double", twice<Fp>},

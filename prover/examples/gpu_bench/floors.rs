@@ -29,3 +29,18 @@ pub(crate) fn msm_g2(log2: u32) -> f64 {
 pub(crate) fn ntt(log2: u32) -> f64 {
     2_f64.powi(log2.cast_signed() - 1) * f64::from(log2) * 264.0 / SLOTS_PER_MS
 }
+
+/// So many bytes of memory read or written once, at the rate of a copy on the device.
+pub(crate) fn traffic(bytes: f64) -> f64 {
+    bytes / 4251e6
+}
+
+/// So many additions of an affine point, in G1 or G2.
+pub(crate) fn additions(count: f64, g2: bool) -> f64 {
+    count * if g2 { 14064.0 } else { 5316.0 } / SLOTS_PER_MS
+}
+
+/// 2^log2 multiples of one base from 16 tables.
+pub(crate) fn fixed_base(log2: u32, g2: bool) -> f64 {
+    additions(2_f64.powi(log2.cast_signed()) * 16.0, g2)
+}

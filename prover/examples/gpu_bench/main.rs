@@ -1,9 +1,10 @@
 //! Checks and times the CUDA backend on a machine with a GPU: every result is compared with the
 //! CPU's on fresh random data before it is timed. `bench/gpu.sh` runs it.
 //!
-//! Words are tasks: `check`, `msm:LOG[:BITS[:TABLES]]`, `msm2:LOG[:BITS]`, `skew:LOG[:BITS]`,
-//! `ntt:LOG[:WHOLE]`, `quotient:LOG[:WHOLE]`, `pieces`; `compile` only fills the
-//! cache; `-DNAME=VALUE` sets a constant of the kernels; `--json FILE`.
+//! Words are tasks: `check`, `pieces`, `small`, `msm:LOG[:BITS[:TABLES]]`, `msm2:LOG[:BITS]`,
+//! `skew:LOG[:BITS]`, `indices:LOG`, `ntt:LOG[:WHOLE]`, `quotient:LOG[:WHOLE]`, `rows:LOG`,
+//! `ahead[:LOG]`, `fixed:LOG`, `setup:LOG`; `compile` only fills the cache; `-DNAME=VALUE` sets a
+//! constant of the kernels; `--json FILE`.
 
 #![expect(
     clippy::print_stdout,
@@ -13,6 +14,9 @@
 
 mod data;
 mod floors;
+mod lanes;
+mod rows;
+mod setup;
 mod sums;
 mod transforms;
 
@@ -166,6 +170,12 @@ fn task(bench: &mut Bench, word: &str) -> Outcome {
         "ntt" => transforms::ntt(bench, log2, at(1).unwrap_or(27)),
         "quotient" => transforms::quotient(bench, log2, at(1).unwrap_or(27)),
         "pieces" => sums::pieces(bench),
+        "small" => sums::small(bench),
+        "indices" => sums::indices(bench, log2),
+        "rows" => rows::rows(bench, log2),
+        "ahead" => lanes::ahead(bench, at(0).unwrap_or(25)),
+        "fixed" => setup::fixed(bench, log2),
+        "setup" => setup::setup(bench, log2),
         _ => Err(format!("no task is called {name}").into()),
     }
 }

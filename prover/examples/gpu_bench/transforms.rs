@@ -4,8 +4,9 @@
 use blstrs::Scalar;
 use ff::Field as _;
 use prover::cuda::quotient::Quotient;
-use prover::cuda::{DeviceDomain, Way, root_of_order};
+use prover::cuda::{Buffer, DeviceDomain, Way, root_of_order};
 use prover::ntt::Domain;
+use prover::plan::tables::{frequency, split};
 use rayon::prelude::*;
 
 use crate::{Bench, Outcome, data, floors, median};
@@ -20,7 +21,8 @@ pub(crate) fn check(bench: &Bench) -> Outcome {
         small(bench, log2, log2 - 1)?;
     }
     println!(
-        "transforms of 2^10 to 2^20, both ways, coset or not, in place too: equal to the CPU's"
+        "transforms of 2^10 to 2^20, both ways, coset or not, in place too, and quotients: equal to \
+         the CPU's"
     );
     Ok(())
 }
@@ -54,12 +56,12 @@ fn small(bench: &Bench, log2: u32, whole: u32) -> Outcome {
         }
     }
     let values = device.upload(&input)?;
-    domain.to_in_place(Way::Inverse, &values)?;
+    domain.to_in_place(Way::Inverse, &values, None)?;
     domain.in_place_to_natural(Way::Forward, &values, None)?;
     if domain.canonical(&values)? != input {
         return Err(format!("there and back in place, 2^{log2}, is wrong").into());
     }
-    domain.to_in_place(Way::Inverse, &values)?;
+    domain.to_in_place(Way::Inverse, &values, None)?;
     domain.in_place_to_natural(Way::Forward, &values, Some(&coset))?;
     let mut want = input.clone();
     cpu.ifft(&mut want)?;
@@ -67,7 +69,17 @@ fn small(bench: &Bench, log2: u32, whole: u32) -> Outcome {
     if domain.canonical(&values)? != want {
         return Err(format!("to the coset in place, 2^{log2}, is wrong").into());
     }
-    Ok(())
+    let values = device.upload(&input)?;
+    domain.to_in_place(Way::Inverse, &values, Some(&coset))?;
+    let found = domain.canonical(&values)?;
+    let mut want = input;
+    cpu.icoset_fft(&mut want)?;
+    for (place, value) in (0..).zip(&found) {
+        if *value != want[usize::try_from(frequency(place, split(log2)))?] {
+            return Err(format!("from the coset in place, 2^{log2}, is wrong at {place}").into());
+        }
+    }
+    quotient_is_right(bench, log2, whole).map(drop)
 }
 
 /// f(z) from coefficients.
@@ -163,21 +175,34 @@ pub(crate) fn ntt(bench: &mut Bench, log2: u32, whole: u32) -> Outcome {
     Ok(())
 }
 
-#[expect(clippy::many_single_char_names, reason = "the polynomials' own names")]
-/// The quotient at one size: A·B − C = H·(Xⁿ − 1) at a random point, then timed.
+/// The quotient at one size, in two vectors, checked, then timed.
 pub(crate) fn quotient(bench: &mut Bench, log2: u32, whole: u32) -> Outcome {
+    let times = quotient_is_right(bench, log2, whole)?;
+    let detail = "six transforms, two vectors, a copy of C, natural order";
+    bench.row(("quotient", log2), detail, times, 6.0 * floors::ntt(log2));
+    Ok(())
+}
+
+#[expect(clippy::many_single_char_names, reason = "the polynomials' own names")]
+/// A·B − C = H·(Xⁿ − 1) at a random point; then the times.
+fn quotient_is_right(
+    bench: &Bench,
+    log2: u32,
+    whole: u32,
+) -> Result<[f64; 3], Box<dyn std::error::Error>> {
     let device = &bench.device;
     let n = 1_usize << log2;
-    let domain = DeviceDomain::new(device, log2, whole)?;
-    let quotient = Quotient::new(device, &domain)?;
+    let quotient = Quotient::new(device, log2, whole)?;
     let (a, b) = (
         data::scalars(bench.seed ^ 0x77, n),
         data::scalars(bench.seed ^ 0x88, n),
     );
     let c: Vec<Scalar> = a.par_iter().zip(&b).map(|(a, b)| *a * b).collect();
-    let buffers = [device.upload(&a)?, device.upload(&b)?, device.upload(&c)?];
-    quotient.run(&buffers[0], &buffers[1], &buffers[2])?;
-    let h = domain.canonical(&buffers[2])?;
+    let (first, second, third) = (device.upload(&b)?, device.upload(&a)?, device.upload(&c)?);
+    let fill = |to: &Buffer| device.copy(&third, to, 32 * n);
+    quotient.run(&first, &second, fill)?;
+    let mut h = vec![Scalar::ZERO; n];
+    device.read(&first, &mut h)?;
     let z = data::scalar(bench.seed ^ 0x99, 0);
     let at = |values: &[Scalar]| barycentric(values, log2, z);
     let vanishing = z.pow_vartime([n as u64]) - Scalar::ONE;
@@ -186,15 +211,9 @@ pub(crate) fn quotient(bench: &mut Bench, log2: u32, whole: u32) -> Outcome {
     }
     let times = median(|| {
         let from = device.mark()?;
-        quotient.run(&buffers[0], &buffers[1], &buffers[2])?;
+        quotient.run(&first, &second, fill)?;
         let to = device.mark()?;
         device.elapsed_ms(&from, &to)
     })?;
-    bench.row(
-        ("quotient", log2),
-        "six transforms",
-        times,
-        6.0 * floors::ntt(log2),
-    );
-    Ok(())
+    Ok(times)
 }

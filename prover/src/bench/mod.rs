@@ -37,7 +37,8 @@ pub struct Row {
     pub failure: Option<String>,
     /// From submission to the end, as the client sees it.
     pub wall_us: u64,
-    /// On devices, summed over partitions; 0 for a failed job.
+    /// On devices, summed over partitions, which run side by side: more than the wall time where
+    /// there are several workers. 0 for a failed job.
     pub prove_us: u64,
     /// Wait for the first synthesis; 0 for a failed job.
     pub queue_us: u64,
@@ -66,7 +67,8 @@ impl Batch {
         self.rows.len() - self.completed()
     }
 
-    /// Verified proofs a minute; none when there are none.
+    /// Verified jobs a minute, each with all its partitions; none when there are none. The
+    /// predecessor calls such a job a proof, and so does [`summary`].
     pub fn throughput(&self) -> Option<f64> {
         let completed = self.completed();
         let minutes = self.total_us as f64 / 60e6;

@@ -13,10 +13,11 @@ use tracefmt::event::TraceStart;
 
 use super::{Batch, Request, Row, run};
 use crate::circuits::Family;
-use crate::device::groth16::{Groth16, Parameters, Partition};
-use crate::device::{CpuDevice, Device};
+use crate::device::groth16::{Parameters, Partition};
+use crate::device::{Devices, Info};
 use crate::engine::{
     Config, Engine, Injection, JobSpec, Limits, Priority, Shutdown, StartError, Status,
+    late_free_bytes,
 };
 use crate::trace::Tracer;
 
@@ -61,12 +62,12 @@ pub struct Setup {
     pub device_workers: u32,
     /// Synthesis workers.
     pub synth_workers: u32,
-    /// Memory that the processor accounts for as a card, bytes.
-    pub vram: u64,
     /// Host memory that partitions in flight may hold, bytes.
     pub host_bytes: u64,
     /// What is to go wrong.
     pub injection: Injection,
+    /// What the caller knows of the machine and the build, for the head of the trace.
+    pub machine: Vec<(&'static str, String)>,
 }
 
 /// What came of a batch, and what it took.
@@ -76,44 +77,51 @@ pub struct Outcome {
     pub batch: Batch,
     /// The engine's last state.
     pub status: Status,
-    /// The most device memory in use, bytes.
+    /// The most device memory in use, bytes, of all devices.
     pub vram_peak: u64,
+    /// Memory of a card on which a late free fails an allocation whatever the plan, bytes.
+    pub late_free_bytes: Option<u64>,
     /// Time spent on the trace, microseconds, all threads together.
     pub trace_us: u64,
 }
 
 impl Setup {
-    /// The head of a trace of this set-up.
-    pub fn head(&self, jobs: &Jobs, request: Request, epoch_unix_us: u64) -> TraceStart<'static> {
+    /// The head of a trace of this set-up; whoever has a clock adds the time and names the run.
+    pub fn head(&self, jobs: &Jobs, request: Request, device: &Info) -> TraceStart<'static> {
         let number = |number: u64| number.to_string();
         let faults = self.injection.faults.iter().map(ToString::to_string);
         let mut config = vec![
             ("circuit", jobs.family.name().to_owned()),
             ("domain", number(1 << jobs.family.log2())),
+            (
+                "constraints",
+                number(jobs.parameters.shape().num_constraints() as u64),
+            ),
             ("partitions", number(jobs.partitions as u64)),
             ("workers", number(self.device_workers.into())),
             ("partition_workers", number(self.synth_workers.into())),
+            ("host_bytes", number(self.host_bytes)),
             ("count", number(request.count as u64)),
             ("concurrency", number(request.concurrency as u64)),
             ("seed", number(jobs.seed)),
         ];
+        config.extend(self.machine.iter().chain(&device.software).cloned());
         if !self.injection.faults.is_empty() {
             config.push(("inject", faults.collect::<Vec<_>>().join(" ")));
         }
         let pair = |(key, value): (&'static str, String)| (key.into(), value.into());
         TraceStart {
-            run: format!("bench-{epoch_unix_us:x}").into(),
-            epoch_unix_us,
             build: env!("CARGO_PKG_VERSION").into(),
-            device: "cpu".into(),
-            vram_total: self.vram,
-            vram_free: self.vram,
+            device: device.name.clone().into(),
+            vram_total: device.total,
+            vram_free: device.free,
             config: config.into_iter().map(pair).collect(),
             ..TraceStart::default()
         }
     }
 
-    /// Runs a batch on an engine of its own. `done` hears of every row as it comes.
+    /// Runs a batch on an engine of its own on these devices. `done` hears of every row as it
+    /// comes.
     ///
     /// # Errors
     /// [`StartError`] when the engine does not start.
@@ -121,25 +129,22 @@ impl Setup {
         &self,
         jobs: &Jobs,
         request: Request,
-        tracer: &Arc<Tracer>,
+        (devices, tracer): (Devices, &Arc<Tracer>),
         done: impl Fn(&Row) + Sync,
     ) -> Result<Outcome, StartError> {
-        let work = Arc::new(Groth16);
-        let device = Arc::new(CpuDevice::new(Arc::clone(&work), self.vram, 0));
-        let devices: Vec<Arc<dyn Device<Groth16>>> = vec![Arc::<CpuDevice<_>>::clone(&device)];
-        let engine = Engine::start(
-            work,
-            devices,
-            Arc::clone(tracer),
-            &self.config(jobs, request),
-        )?;
+        let config = self.config(jobs, request);
+        let info = devices.first();
+        let others = info.total.saturating_sub(info.free);
+        let late = late_free_bytes(&jobs.parameters.sizes(), self.device_workers);
+        let engine = Engine::start(devices.work, devices.all, Arc::clone(tracer), &config)?;
         let clock = Arc::clone(tracer.clock());
         let batch = run(&engine, clock.as_ref(), request, |at| jobs.job(at), done);
         let status = engine.shutdown(Shutdown::Drain);
         Ok(Outcome {
             batch,
+            vram_peak: status.devices.iter().map(|device| device.peak).sum(),
             status,
-            vram_peak: device.peak_bytes(),
+            late_free_bytes: late.map(|late| late.saturating_add(others)),
             trace_us: tracer.spent_us(),
         })
     }
@@ -149,6 +154,7 @@ impl Setup {
             synth_workers: self.synth_workers,
             device_workers: self.device_workers,
             finishers: 1,
+            expected: jobs.partitions.saturating_mul(request.count) as u64,
             limits: Limits {
                 host_bytes: self.host_bytes,
                 waiting: jobs.partitions.saturating_mul(request.concurrency),
@@ -164,6 +170,7 @@ mod tests {
     use super::*;
     use crate::circuits::by_name;
     use crate::clock::SystemClock;
+    use crate::device::{Backend, Wanted};
     use crate::groth16::Shape;
     use crate::srs::Ceremony;
 
@@ -182,16 +189,23 @@ mod tests {
         let setup = Setup {
             device_workers: 2,
             synth_workers: 1,
-            vram: 1 << 30,
             host_bytes: 1 << 30,
             injection: Injection::default(),
+            machine: vec![("cpu", "a processor".to_owned())],
         };
         let request = Request {
             count: 3,
             concurrency: 2,
         };
         let tracer = Arc::new(Tracer::silent(Arc::new(SystemClock::new())));
-        let outcome = setup.run(&jobs, request, &tracer, |_| ()).expect("starts");
+        let devices = Devices::open(&Wanted {
+            backend: Backend::Cpu,
+            ..Wanted::default()
+        });
+        let devices = devices.expect("the processor is there");
+        let info = devices.first();
+        let outcome = setup.run(&jobs, request, (devices, &tracer), |_| ());
+        let outcome = outcome.expect("starts");
         let failures: Vec<_> = outcome
             .batch
             .rows
@@ -202,7 +216,7 @@ mod tests {
         assert_eq!(outcome.status.totals.verified, 3);
         assert_eq!(outcome.status.host_used, 0);
         assert!(outcome.vram_peak > 0);
-        let head = setup.head(&jobs, request, 0);
+        let head = setup.head(&jobs, request, &info);
         assert!(head.config.contains(&("domain".into(), "256".into())));
     }
 }

@@ -7,12 +7,20 @@
 //! | `sha256` | every variable a bit |
 //! | `poseidon` | dense, long rows |
 //! | `porep-shaped` | the mix of a PoRep partition at any size, in partitions |
+//! | `porep-tiled` | the same, side by side: a 32 GiB sector's size at 2^27, quick to synthesise |
+//! | `boolean` | nine variables of ten are bits, the tenth dense; quick to synthesise |
+//! | `window-post-2k`, `winning-post-2k` | Filecoin's own, with the feature `filecoin` |
+//! | `porep-2k`, `porep-2k-ni` | the same |
 
+mod boolean;
 mod mimc;
+mod parts;
 mod porep_shaped;
 mod poseidon;
 mod sector;
 mod sha256;
+mod sha256_values;
+mod tiled;
 
 use std::sync::Arc;
 
@@ -23,12 +31,17 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore as _, SeedableRng as _};
 
 use crate::ProverError;
+#[cfg(feature = "filecoin")]
+use crate::filecoin::{Real, Which};
+use crate::groth16::Shape;
 
+pub use boolean::Boolean;
 pub use mimc::Mimc;
 pub use porep_shaped::{PorepShaped, Scale};
 pub use poseidon::Poseidon;
 pub use sector::{Plan, Sector};
 pub use sha256::Sha256;
+pub use tiled::Tiled;
 
 /// A circuit of the registry: what it is called and the sizes it comes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +62,10 @@ enum Kind {
     Sha256,
     Poseidon,
     PorepShaped,
+    PorepTiled,
+    Boolean,
+    #[cfg(feature = "filecoin")]
+    Filecoin(Which),
 }
 
 /// Every circuit of this build.
@@ -77,7 +94,59 @@ pub const ALL: &[Entry] = &[
         log2: (15, 28),
         kind: Kind::PorepShaped,
     },
+    Entry {
+        name: "porep-tiled",
+        about: "porep-shaped challenges side by side; 2^27 has a 32 GiB sector's size",
+        log2: (tiled::LEAST_LOG2, 28),
+        kind: Kind::PorepTiled,
+    },
+    Entry {
+        name: "boolean",
+        about: "chains of numbers that take up bits; nine variables of ten are bits",
+        log2: (4, 28),
+        kind: Kind::Boolean,
+    },
+    #[cfg(feature = "filecoin")]
+    Entry {
+        name: "window-post-2k",
+        about: "Filecoin's WindowPoSt over two sectors of 2 KiB",
+        log2: (15, 15),
+        kind: Kind::Filecoin(Which::Window),
+    },
+    #[cfg(feature = "filecoin")]
+    Entry {
+        name: "winning-post-2k",
+        about: "Filecoin's WinningPoSt over a sector of 2 KiB",
+        log2: (17, 17),
+        kind: Kind::Filecoin(Which::Winning),
+    },
+    #[cfg(feature = "filecoin")]
+    Entry {
+        name: "porep-2k",
+        about: "Filecoin's PoRep of a sector of 2 KiB; 1.1 GB of parameters",
+        log2: (22, 22),
+        kind: Kind::Filecoin(Which::Porep),
+    },
+    #[cfg(feature = "filecoin")]
+    Entry {
+        name: "porep-2k-ni",
+        about: "the same, non-interactive: 13 partitions of the same circuit",
+        log2: (22, 22),
+        kind: Kind::Filecoin(Which::PorepNonInteractive),
+    },
 ];
+
+/// Names of circuits that this build leaves out, with the feature that brings them.
+pub const LEFT_OUT: &[(&str, &str)] = if cfg!(feature = "filecoin") {
+    &[]
+} else {
+    &[
+        ("window-post-2k", "filecoin"),
+        ("winning-post-2k", "filecoin"),
+        ("porep-2k", "filecoin"),
+        ("porep-2k-ni", "filecoin"),
+    ]
+};
 
 /// A circuit of one size: all its statements share their parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +158,12 @@ pub struct Family {
 /// The family of circuits of this name whose domain has 2^`log2` rows.
 ///
 /// # Errors
-/// [`ProverError::UnknownCircuit`] with the names that there are; [`ProverError::CircuitSize`].
+/// [`ProverError::UnknownCircuit`] with the names that there are; [`ProverError::CircuitSize`];
+/// [`ProverError::CircuitLeftOut`].
 pub fn by_name(name: &str, log2: u32) -> Result<Family, ProverError> {
+    if let Some((circuit, feature)) = LEFT_OUT.iter().find(|(circuit, _)| *circuit == name) {
+        return Err(ProverError::CircuitLeftOut { circuit, feature });
+    }
     let entry = ALL.iter().find(|entry| entry.name == name);
     let entry = *entry.ok_or_else(|| ProverError::UnknownCircuit {
         found: name.to_owned(),
@@ -117,6 +190,23 @@ impl Family {
     /// Binary logarithm of the domain.
     pub const fn log2(&self) -> u32 {
         self.log2
+    }
+
+    /// The constraints of this family's circuits. A circuit of equal parts is not synthesised
+    /// whole: its first part is recorded and repeated.
+    ///
+    /// # Errors
+    /// What the synthesis says; [`ProverError::TooLarge`].
+    pub fn shape(&self) -> Result<Shape, ProverError> {
+        match self.example().circuit {
+            AnyCircuit::PorepTiled(circuit) => {
+                Shape::record(circuit.first())?.0.repeat(circuit.tiles())
+            }
+            AnyCircuit::Boolean(circuit) => {
+                Shape::record(circuit.first())?.0.repeat(circuit.chains())
+            }
+            circuit => Shape::record(circuit).map(|(shape, _values)| shape),
+        }
     }
 
     /// One statement of this shape, for what needs any.
@@ -147,6 +237,18 @@ impl Family {
                     .map(|seed| Statement::porep_shaped(Arc::clone(&sector), seed, scale))
                     .collect()
             }
+            Kind::PorepTiled => {
+                let sector = Arc::new(Sector::seal(Tiled::scale().plan, seed));
+                let tiles = Tiled::tiles_of(self.log2);
+                seeds
+                    .map(|seed| Statement::porep_tiled(Arc::clone(&sector), seed, tiles))
+                    .collect()
+            }
+            Kind::Boolean => seeds
+                .map(|seed| Statement::boolean(Boolean::new(seed, self.log2)))
+                .collect(),
+            #[cfg(feature = "filecoin")]
+            Kind::Filecoin(which) => Statement::filecoin(which, seed, partitions),
         }
     }
 }
@@ -190,6 +292,22 @@ impl Statement {
         }
     }
 
+    /// Statements about sectors that are sealed now. If one cannot be, its statement cannot be
+    /// synthesised, and says why.
+    #[cfg(feature = "filecoin")]
+    fn filecoin(which: Which, seed: u64, count: usize) -> Vec<Self> {
+        match crate::filecoin::statements(which, seed, count) {
+            Ok(stated) => stated.into_iter().map(Self::from).collect(),
+            Err(error) => vec![
+                Self {
+                    circuit: AnyCircuit::Unsealed(error.to_string()),
+                    inputs: Vec::new(),
+                };
+                count
+            ],
+        }
+    }
+
     fn porep_shaped(sector: Arc<Sector>, seed: u64, scale: Scale) -> Self {
         let mut dice = ChaCha20Rng::seed_from_u64(!seed);
         let circuit = PorepShaped::new(
@@ -199,6 +317,22 @@ impl Statement {
         Self {
             inputs: circuit.inputs(),
             circuit: AnyCircuit::PorepShaped(circuit),
+        }
+    }
+
+    fn porep_tiled(sector: Arc<Sector>, seed: u64, tiles: usize) -> Self {
+        let mut dice = ChaCha20Rng::seed_from_u64(!seed);
+        let circuit = Tiled::new(sector, (0..tiles).map(|_| dice.next_u32() as usize));
+        Self {
+            inputs: circuit.inputs(),
+            circuit: AnyCircuit::PorepTiled(circuit),
+        }
+    }
+
+    fn boolean(circuit: Boolean) -> Self {
+        Self {
+            inputs: circuit.inputs(),
+            circuit: AnyCircuit::Boolean(circuit),
         }
     }
 }
@@ -215,6 +349,26 @@ pub enum AnyCircuit {
     Poseidon(Poseidon),
     /// See [`PorepShaped`].
     PorepShaped(PorepShaped),
+    /// See [`Tiled`].
+    PorepTiled(Tiled),
+    /// See [`Boolean`].
+    Boolean(Boolean),
+    /// See [`crate::filecoin`].
+    #[cfg(feature = "filecoin")]
+    Filecoin(Real),
+    /// A sector that could not be sealed, and why.
+    #[cfg(feature = "filecoin")]
+    Unsealed(String),
+}
+
+#[cfg(feature = "filecoin")]
+impl From<crate::filecoin::Stated> for Statement {
+    fn from((circuit, inputs): crate::filecoin::Stated) -> Self {
+        Self {
+            circuit: AnyCircuit::Filecoin(circuit),
+            inputs,
+        }
+    }
 }
 
 impl Circuit<Scalar> for AnyCircuit {
@@ -224,6 +378,12 @@ impl Circuit<Scalar> for AnyCircuit {
             Self::Sha256(circuit) => circuit.synthesize(cs),
             Self::Poseidon(circuit) => circuit.synthesize(cs),
             Self::PorepShaped(circuit) => circuit.synthesize(cs),
+            Self::PorepTiled(circuit) => circuit.synthesize(cs),
+            Self::Boolean(circuit) => circuit.synthesize(cs),
+            #[cfg(feature = "filecoin")]
+            Self::Filecoin(circuit) => circuit.synthesize(cs),
+            #[cfg(feature = "filecoin")]
+            Self::Unsealed(why) => Err(SynthesisError::IoError(std::io::Error::other(why))),
         }
     }
 }
@@ -256,6 +416,9 @@ mod tests {
             ("poseidon", 13),
             ("porep-shaped", 15),
             ("porep-shaped", 17),
+            ("porep-tiled", 18),
+            ("boolean", 4),
+            ("boolean", 16),
         ] {
             let family = by_name(name, log2).expect("known");
             let rows = rows(family.example());
@@ -271,12 +434,14 @@ mod tests {
 
     #[test]
     fn partitions_differ_in_their_inputs_and_share_the_sector() {
-        for entry in ALL {
-            let log2 = entry.log2.0.max(if entry.kind == Kind::PorepShaped {
+        // Filecoin's own are tested with the module for them.
+        for entry in ALL.iter().filter(|entry| entry.log2.0 < entry.log2.1) {
+            let least = if entry.kind == Kind::PorepShaped {
                 17
             } else {
                 0
-            });
+            };
+            let log2 = entry.log2.0.max(least);
             let family = by_name(entry.name, log2).expect("known");
             let statements = family.statements(7, 3);
             let again = family.statements(7, 3);
@@ -291,6 +456,47 @@ mod tests {
                 assert_eq!(statements[0].inputs[..2], statements[1].inputs[..2]);
             }
         }
+    }
+
+    /// Everything that is not the family's own way agrees with it.
+    fn agrees(name: &str, log2: u32) {
+        let family = by_name(name, log2).expect("known");
+        let statement = family.example();
+        let (whole, values) = Shape::record(statement.circuit.clone()).expect("recorded");
+        let shape = family.shape().expect("a shape");
+        assert!(shape == whole, "{name}: another shape");
+        assert_eq!(values.inputs[1..], statement.inputs);
+        let witness = shape.witness(statement.circuit).expect("a witness");
+        assert!(witness == values, "{name}: another witness");
+    }
+
+    #[test]
+    fn a_shape_is_what_recording_the_whole_circuit_gives() {
+        agrees("mimc", 4);
+        agrees("boolean", 5);
+        agrees("boolean", 17);
+        agrees("porep-tiled", 19);
+    }
+
+    #[test]
+    fn nine_of_ten_variables_of_the_boolean_circuit_are_bits() {
+        let family = by_name("boolean", 16).expect("known");
+        let (_, values) = Shape::record(family.example().circuit).expect("recorded");
+        let count = |value| values.aux.iter().filter(|of| **of == value).count();
+        let (zeros, ones) = (count(Scalar::ZERO), count(Scalar::ONE));
+        let part = |count: usize| count as f64 / values.aux.len() as f64;
+        assert!((0.89..0.91).contains(&part(zeros + ones)), "{zeros} {ones}");
+        assert!((0.44..0.46).contains(&part(ones)), "{ones}");
+    }
+
+    #[test]
+    fn a_sector_of_32_gib_is_met_within_a_tile() {
+        let first = Tiled::new(Arc::new(Sector::seal(Tiled::scale().plan, 1)), [0]);
+        let (tile, _) = Shape::record(first.first()).expect("recorded");
+        assert_eq!(tile.num_constraints() - 1, Tiled::ROWS);
+        let rows = Tiled::tiles_of(27) * Tiled::ROWS + 1;
+        assert!(rows.abs_diff(130_278_869) < Tiled::ROWS, "{rows}");
+        assert!(rows <= 1 << 27);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The kernels' source, carried in the binary, and its way to machine code: NVRTC at first use,
-//! kept in a folder under a name made of source, options and architecture.
+//! kept in a folder under a name made of source, options, architecture and driver.
 //!
 //! A cache that cannot be read or written is no error: the kernels are compiled again.
 
@@ -14,29 +14,39 @@ use std::path::{Path, PathBuf};
 
 use cudarc::nvrtc::{result, sys};
 
+use super::device::versions;
 use crate::ProverError;
 
 /// One compilation unit: its name and its source without the headers.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// The file's name.
+    /// The file's name, and the group where the unit is the file's part for one.
     pub name: &'static str,
     /// Its kernels.
     pub kernels: &'static [&'static str],
     source: &'static str,
+    /// What picks the part of the file.
+    part: &'static str,
 }
 
-const HEADERS: [&str; 6] = [
+const MSM_SUM: &str = include_str!("../../cuda/src/msm_sum.cu");
+const BASES: &str = include_str!("../../cuda/src/bases.cu");
+/// The parts of a file that has kernels for both groups.
+const G1: &str = "#define ONLY_G1\n";
+const G2: &str = "#define ONLY_G2\n";
+
+const HEADERS: [&str; 7] = [
     include_str!("../../cuda/include/limbs.cuh"),
     include_str!("../../cuda/include/fr.cuh"),
     include_str!("../../cuda/include/fp.cuh"),
     include_str!("../../cuda/include/fp2.cuh"),
     include_str!("../../cuda/include/xyzz.cuh"),
+    include_str!("../../cuda/include/window.cuh"),
     include_str!("../../cuda/include/memory.cuh"),
 ];
 
 /// Every unit of the backend.
-pub const UNITS: [Unit; 5] = [
+pub const UNITS: [Unit; 7] = [
     Unit {
         name: "msm_sort.cu",
         kernels: &[
@@ -51,34 +61,53 @@ pub const UNITS: [Unit; 5] = [
             "msm_big_items",
         ],
         source: include_str!("../../cuda/src/msm_sort.cu"),
+        part: "",
     },
     Unit {
-        name: "msm_sum.cu",
+        name: "msm_sum.g1.cu",
         kernels: &[
             "msm_accumulate_g1",
-            "msm_accumulate_g2",
             "msm_runs_g1",
-            "msm_runs_g2",
             "msm_groups_g1",
-            "msm_groups_g2",
             "msm_fold_g1",
-            "msm_fold_g2",
             "msm_jacobian_g1",
-            "msm_jacobian_g2",
         ],
-        source: include_str!("../../cuda/src/msm_sum.cu"),
+        source: MSM_SUM,
+        part: G1,
     },
     Unit {
-        name: "bases.cu",
+        name: "msm_sum.g2.cu",
+        kernels: &[
+            "msm_accumulate_g2",
+            "msm_runs_g2",
+            "msm_groups_g2",
+            "msm_fold_g2",
+            "msm_jacobian_g2",
+        ],
+        source: MSM_SUM,
+        part: G2,
+    },
+    Unit {
+        name: "bases.g1.cu",
         kernels: &[
             "bases_pairs_g1",
-            "bases_pairs_g2",
             "bases_multiples_g1",
-            "bases_multiples_g2",
+            "bases_fixed_g1",
             "bases_normalise_g1",
+        ],
+        source: BASES,
+        part: G1,
+    },
+    Unit {
+        name: "bases.g2.cu",
+        kernels: &[
+            "bases_pairs_g2",
+            "bases_multiples_g2",
+            "bases_fixed_g2",
             "bases_normalise_g2",
         ],
-        source: include_str!("../../cuda/src/bases.cu"),
+        source: BASES,
+        part: G2,
     },
     Unit {
         name: "ntt.cu",
@@ -92,25 +121,47 @@ pub const UNITS: [Unit; 5] = [
             "fr_canonical",
         ],
         source: include_str!("../../cuda/src/ntt.cu"),
+        part: "",
     },
     Unit {
         name: "poly.cu",
-        kernels: &["poly_mul", "poly_sub_scale", "poly_natural", "csr_times"],
+        kernels: &["poly_mul", "poly_sub_scale", "poly_natural", "rows_times"],
         source: include_str!("../../cuda/src/poly.cu"),
+        part: "",
     },
 ];
 
+/// Machine code that was compiled with this crate: unit, compute capability, code.
+type Built = &'static [(&'static str, (i32, i32), &'static [u8])];
+#[cfg(feature = "nvcc")]
+static BUILT: Built = include!(concat!(env!("OUT_DIR"), "/cubins.rs"));
+#[cfg(not(feature = "nvcc"))]
+static BUILT: Built = &[];
+
 impl Unit {
+    /// Whether parameters are made with its kernels.
+    pub fn makes_parameters(&self) -> bool {
+        self.name.starts_with("bases.")
+    }
+
     /// The whole text that the compiler sees: headers in order, includes and pragmas dropped.
     pub fn text(&self) -> String {
         let lines = HEADERS.iter().chain([&self.source]);
         lines
             .flat_map(|text| text.lines())
             .filter(|line| !line.starts_with("#include") && !line.starts_with("#pragma once"))
-            .fold(String::new(), |text, line| text + line + "\n")
+            .fold(self.part.to_owned(), |text, line| text + line + "\n")
     }
 
-    /// Machine code for the compute capability `major.minor`, from the cache folder if it has it.
+    /// Machine code that was compiled with this crate.
+    fn built(&self, (major, minor): (i32, i32)) -> Option<&'static [u8]> {
+        let mut built = BUILT.iter();
+        let own = built.find(|(name, of, _)| *name == self.name && *of == (major, minor));
+        own.map(|(_, _, code)| *code)
+    }
+
+    /// Machine code for the compute capability `major.minor`: compiled with this crate, else from
+    /// the cache folder, else compiled now and kept there.
     ///
     /// # Errors
     /// [`ProverError::KernelBuild`] with the compiler's log.
@@ -120,10 +171,20 @@ impl Unit {
         defines: &[String],
         cache: Option<&Path>,
     ) -> Result<Vec<u8>, ProverError> {
+        if let (Some(code), []) = (self.built(capability), defines) {
+            return Ok(code.to_vec());
+        }
         let text = self.text();
         let options = options(&text, capability, defines);
-        let kept = cache.map(|folder| folder.join(file_name(self.name, &text, &options)));
-        if let Some(code) = kept.as_deref().and_then(read_kept) {
+        let place = |driver: &str| {
+            let name = file_name(self.name, (&text, &options), driver);
+            cache.map(|folder| folder.join(name))
+        };
+        let kept = place(&driver());
+        // What a machine without a driver compiled ahead is as good.
+        let ahead = place("");
+        let known = |path: &Option<PathBuf>| path.as_deref().and_then(read_kept);
+        if let Some(code) = known(&kept).or_else(|| known(&ahead)) {
             return Ok(code);
         }
         let (code, _) = compile(self.name, &text, &options)?;
@@ -175,9 +236,25 @@ fn options(text: &str, (major, minor): (i32, i32), defines: &[String]) -> Vec<St
     options
 }
 
-fn file_name(name: &str, text: &str, options: &[String]) -> String {
+/// The driver that is here, in words; empty without one.
+fn driver() -> String {
+    // SAFETY: only asks the loader whether the library is there.
+    if !unsafe { cudarc::driver::sys::is_culib_present() } {
+        return String::new();
+    }
+    let versions = versions().into_iter();
+    let words: Vec<String> = versions
+        .map(|(of, version)| format!("{of} {version}"))
+        .collect();
+    words.join(", ")
+}
+
+fn file_name(name: &str, (text, options): (&str, &[String]), driver: &str) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     (text, options, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
+    if !driver.is_empty() {
+        driver.hash(&mut hasher);
+    }
     format!("{name}-{:016x}.cubin", hasher.finish())
 }
 
@@ -254,4 +331,61 @@ fn text_of(chars: &[std::ffi::c_char]) -> String {
         .trim_end_matches('\0')
         .trim()
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the build script compiles.
+    const LISTED: &str = include_str!("../../cuda/units.txt");
+
+    #[test]
+    fn the_build_script_knows_every_unit() {
+        let listed: Vec<&str> = LISTED
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        assert_eq!(listed, UNITS.map(|unit| unit.name));
+    }
+
+    #[test]
+    fn what_is_kept_is_named_by_all_that_it_hangs_on() {
+        let options = |arch: &str| vec![arch.to_owned()];
+        let (old, new) = (options("sm_80"), options("sm_90"));
+        let names = [
+            file_name("a.cu", ("text", &old), ""),
+            file_name("b.cu", ("text", &old), ""),
+            file_name("a.cu", ("other", &old), ""),
+            file_name("a.cu", ("text", &new), ""),
+            file_name("a.cu", ("text", &old), "driver 580;"),
+            file_name("a.cu", ("text", &old), "driver 590;"),
+        ];
+        let different: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(different.len(), names.len(), "{names:?}");
+    }
+
+    #[test]
+    fn parameters_take_the_kernels_of_the_bases_only() {
+        let units = UNITS.iter().filter(|unit| unit.makes_parameters());
+        let kernels: Vec<&str> = units.flat_map(|unit| unit.kernels).copied().collect();
+        for group in ["g1", "g2"] {
+            for kernel in ["bases_fixed", "bases_normalise"] {
+                assert!(kernels.contains(&format!("{kernel}_{group}").as_str()));
+            }
+        }
+        assert!(kernels.iter().all(|name| name.starts_with("bases_")));
+    }
+
+    #[test]
+    fn what_was_compiled_ahead_is_whole_and_taken() {
+        for (name, capability, code) in BUILT {
+            assert!(code.starts_with(b"\x7fELF"), "{name} {capability:?}");
+            let unit = UNITS.into_iter().find(|unit| unit.name == *name);
+            let taken = unit.and_then(|unit| unit.cubin(*capability, &[], None).ok());
+            assert_eq!(taken.as_deref(), Some(*code), "{name} {capability:?}");
+        }
+        assert_eq!(BUILT.is_empty(), !cfg!(feature = "nvcc"));
+        assert_eq!(BUILT.len() % UNITS.len(), 0);
+    }
 }

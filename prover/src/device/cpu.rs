@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracefmt::ops::{Op, Work as Touched};
 
 use super::{Device, Info, Memory, RC_INVALID, Reply, Work};
-use crate::plan::Kernel;
+use crate::plan::{Plan, PlanStep};
 
 /// Runs the kernels of a [`Work`] on the processor against an account of device memory.
 pub struct CpuDevice<W> {
@@ -59,29 +59,22 @@ impl<W: Work> Device<W> for CpuDevice<W> {
             name: "cpu".to_owned(),
             total: memory.capacity(),
             free: memory.free_bytes(),
+            peak: memory.peak_bytes(),
+            software: Vec::new(),
         }
     }
 
-    fn execute(&self, op: &Op, kernel: Option<Kernel>, state: &mut W::State) -> Reply {
-        let code = |rc, why: &str| match rc {
-            0 => Reply::OK,
-            rc => Reply::failed(rc, why),
-        };
-        match op {
-            Op::Malloc { id, bytes } | Op::MallocAsync { id, bytes, .. } => {
-                code(self.memory().alloc(*id, *bytes), "out of memory")
-            }
-            Op::Free { id } | Op::FreeAsync { id, .. } => {
-                code(self.memory().free(*id), "no such allocation")
-            }
-            Op::HostRegister { addr, bytes } => {
-                code(self.memory().pin(*addr, *bytes), "already registered")
-            }
-            Op::HostUnregister { addr } => code(self.memory().unpin(*addr), "not registered"),
+    /// It is an account only.
+    fn is_slow_to_allocate(&self) -> bool {
+        false
+    }
+
+    fn execute(&self, step: &PlanStep, _plan: &Plan, state: &mut W::State) -> Reply {
+        match &step.op {
             Op::CopyHtoD(touched) | Op::CopyDtoH(touched) => self.touches(touched),
             Op::Launch(touched) => {
                 let reply = self.touches(touched);
-                match kernel {
+                match step.kernel {
                     Some(kernel) if reply.rc == 0 => self
                         .work
                         .kernel(kernel, state)
@@ -94,8 +87,16 @@ impl<W: Work> Device<W> for CpuDevice<W> {
         }
     }
 
+    fn alloc(&self, id: u64, bytes: u64) -> i32 {
+        self.memory().alloc(id, bytes)
+    }
+
     fn free(&self, id: u64) -> i32 {
         self.memory().free(id)
+    }
+
+    fn pin(&self, addr: u64, bytes: u64) -> i32 {
+        self.memory().pin(addr, bytes)
     }
 
     fn unpin(&self, addr: u64) -> i32 {

@@ -9,14 +9,17 @@ use std::sync::Arc;
 use bellpepper_core::Circuit;
 use blstrs::{G1Projective, G2Projective, Scalar};
 
-use super::Work;
+use super::{Streamed, Work};
 use crate::ProverError;
 use crate::groth16::{
     Assignment, Evaluations, PreparedKey, Proof, ProvingKey, Shape, Sums, assemble, evaluate,
-    msm_a, msm_b_g1, msm_b_g2, msm_h, msm_l, quotient,
+    msm_a, msm_b_g1, msm_b_g2, msm_l, quotient,
 };
+use crate::msm;
 use crate::ntt::Domain;
+use crate::plan::rows::rows_bytes;
 use crate::plan::{Kernel, Phase, Sizes};
+use crate::scalars::Scalars;
 use crate::srs::Srs;
 
 /// Who owns the points of a proving key: a mapped file, or memory.
@@ -59,6 +62,11 @@ impl Parameters {
         &self.shape
     }
 
+    /// The points.
+    pub fn key(&self) -> ProvingKey<'_> {
+        self.keys.key()
+    }
+
     /// The key that checks the proofs.
     pub const fn prepared(&self) -> &PreparedKey {
         &self.prepared
@@ -74,6 +82,7 @@ impl Parameters {
             a_aux: shape.a_aux().len() as u64,
             b_inputs: shape.b_inputs().len() as u64,
             b_aux: shape.b_aux().len() as u64,
+            matrices: [shape.a(), shape.b(), shape.c()].map(rows_bytes),
         }
     }
 }
@@ -139,7 +148,35 @@ struct Partial {
     b_g2: Option<G2Projective>,
 }
 
+/// The sum of a part of a phase.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sum {
+    /// In G1.
+    G1(G1Projective),
+    /// In G2.
+    G2(G2Projective),
+}
+
 impl Partial {
+    /// Adds the sum of a part; false when the phase has no such sum.
+    fn add(&mut self, phase: Phase, sum: &Sum) -> bool {
+        let place = match phase {
+            Phase::MsmH => &mut self.h,
+            Phase::MsmL => &mut self.l,
+            Phase::MsmA => &mut self.a,
+            Phase::MsmBG1 => &mut self.b_g1,
+            Phase::MsmBG2 => {
+                let Sum::G2(sum) = sum else { return false };
+                self.b_g2 = Some(self.b_g2.map_or(*sum, |before| before + sum));
+                return true;
+            }
+            Phase::Quotient => return false,
+        };
+        let Sum::G1(sum) = sum else { return false };
+        *place = Some(place.map_or(*sum, |before| before + sum));
+        true
+    }
+
     fn whole(&self) -> Option<Sums> {
         Some(Sums {
             h: self.h?,
@@ -157,7 +194,7 @@ pub struct State {
     assignment: Assignment,
     inputs: Vec<Scalar>,
     evaluations: Option<Evaluations>,
-    quotient: Option<Vec<Scalar>>,
+    quotient: Option<Scalars>,
     sums: Partial,
     blinding: (Scalar, Scalar),
 }
@@ -172,43 +209,97 @@ impl fmt::Debug for State {
 }
 
 impl State {
+    /// Takes the sum of a part of a phase.
+    ///
+    /// # Errors
+    /// That the phase has no such sum, in words.
+    pub(crate) fn add_sum(&mut self, phase: Phase, sum: &Sum) -> Result<(), String> {
+        if self.sums.add(phase, sum) {
+            return Ok(());
+        }
+        Err(format!("{} has no sum of this group", phase.name()))
+    }
+
+    /// The quotient's coefficients, computed on the processor.
+    ///
+    /// # Errors
+    /// What the transforms say, in words.
+    pub(crate) fn quotient(&mut self) -> Result<Scalars, String> {
+        let made = self.evaluations.take();
+        let shape = self.parameters.shape();
+        let evaluations = made.unwrap_or_else(|| evaluate(shape, &self.assignment));
+        quotient(&self.parameters.domain, evaluations).map_err(|error| error.to_string())
+    }
+
     fn run(&mut self, phase: Phase) -> Result<(), String> {
-        let Parameters {
-            shape,
-            keys,
-            domain,
-            ..
-        } = self.parameters.as_ref();
-        let (key, assignment) = (keys.key(), &self.assignment);
-        match phase {
+        let parameters = Arc::clone(&self.parameters);
+        let (shape, key) = (&parameters.shape, parameters.keys.key());
+        let assignment = &self.assignment;
+        let sum = match phase {
             Phase::Quotient => {
-                let taken = self.evaluations.take();
-                let evaluations = taken.ok_or("the evaluations of A, B and C are gone")?;
-                let made = quotient(domain, evaluations).map_err(|error| error.to_string())?;
-                self.quotient = Some(made);
+                if self.evaluations.is_none() {
+                    return Err("the evaluations of A, B and C are gone".to_owned());
+                }
+                self.quotient = Some(self.quotient()?);
+                return Ok(());
             }
             Phase::MsmH => {
-                let quotient = self
-                    .quotient
-                    .take()
-                    .ok_or("the quotient is not there yet")?;
-                self.sums.h = Some(msm_h(&key, &quotient));
+                let quotient = self.quotient.take();
+                let quotient = quotient.ok_or("the quotient is not there yet")?;
+                Sum::G1(msm::g1_owned(key.h, quotient))
             }
-            Phase::MsmL => self.sums.l = Some(msm_l(&key, assignment)),
-            Phase::MsmA => self.sums.a = Some(msm_a(&key, shape, assignment)),
-            Phase::MsmBG1 => self.sums.b_g1 = Some(msm_b_g1(&key, shape, assignment)),
-            Phase::MsmBG2 => self.sums.b_g2 = Some(msm_b_g2(&key, shape, assignment)),
-        }
-        Ok(())
+            Phase::MsmL => Sum::G1(msm_l(&key, assignment)),
+            Phase::MsmA => Sum::G1(msm_a(&key, shape, assignment)),
+            Phase::MsmBG1 => Sum::G1(msm_b_g1(&key, shape, assignment)),
+            Phase::MsmBG2 => Sum::G2(msm_b_g2(&key, shape, assignment)),
+        };
+        self.add_sum(phase, &sum)
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl State {
+    /// What all proofs of the circuit share.
+    pub(crate) fn parameters(&self) -> &Arc<Parameters> {
+        &self.parameters
+    }
+
+    /// The values of all variables.
+    pub(crate) fn assignment(&self) -> &Assignment {
+        &self.assignment
     }
 }
 
 /// Groth16 over BLS12-381.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Groth16;
+pub struct Groth16 {
+    on_card: bool,
+}
+
+impl Groth16 {
+    /// Kernels run on the processor; the products of the matrices are part of synthesis.
+    pub const fn on_processor() -> Self {
+        Self { on_card: false }
+    }
+
+    /// Kernels run on a card, the products of the matrices among them: only the witness goes there.
+    pub const fn on_card() -> Self {
+        Self { on_card: true }
+    }
+}
 
 /// Bytes of a scalar in memory.
 const SCALAR_BYTES: u64 = 32;
+
+/// Host memory is pinned from this size on: smaller allocations may share pages with others, and a
+/// page is pinned once.
+const PINNED_MIN_BYTES: u64 = 64 << 20;
+
+/// Address and length.
+fn range_of<T>(data: &[T]) -> (u64, u64) {
+    let addr = data.as_ptr().expose_provenance() as u64;
+    (addr, size_of_val(data) as u64)
+}
 
 impl Work for Groth16 {
     type Circuit = Partition;
@@ -219,10 +310,11 @@ impl Work for Groth16 {
         partition.parameters.sizes()
     }
 
-    /// The witness and the three vectors over the domain.
+    /// The witness, and on the processor the three vectors over the domain.
     fn host_bytes(&self, partition: &Partition) -> u64 {
         let sizes = partition.parameters.sizes();
-        (sizes.inputs + sizes.aux + 3 * sizes.domain) * SCALAR_BYTES
+        let vectors = if self.on_card { 0 } else { 3 };
+        (sizes.inputs + sizes.aux + vectors * sizes.domain) * SCALAR_BYTES
     }
 
     fn synthesize(&self, partition: Partition) -> Result<State, String> {
@@ -237,26 +329,35 @@ impl Work for Groth16 {
         shape
             .check(&assignment)
             .map_err(|error| error.to_string())?;
-        let evaluations = evaluate(shape, &assignment);
-        if let Some(row) = evaluations.first_unsatisfied() {
-            let rows = shape.num_constraints();
-            return Err(ProverError::Unsatisfied { row, rows }.to_string());
-        }
+        let evaluations = if self.on_card {
+            None
+        } else {
+            Some(satisfied(shape, &assignment)?)
+        };
         Ok(State {
             parameters,
             assignment,
             inputs,
-            evaluations: Some(evaluations),
+            evaluations,
             quotient: None,
             sums: Partial::default(),
             blinding,
         })
     }
 
-    fn pinned(&self, state: &State) -> Option<(u64, u64)> {
-        let aux = &state.assignment.aux;
-        Some((aux.as_ptr() as u64, size_of_val(aux.as_slice()) as u64))
-            .filter(|(_, bytes)| *bytes > 0)
+    /// Points and matrices.
+    fn streamed(&self, state: &State) -> Option<Streamed> {
+        let (key, shape) = (state.parameters.key(), state.parameters.shape());
+        let points = [key.h, key.l, key.a, key.b_g1].map(range_of);
+        let matrices = [shape.a(), shape.b(), shape.c()];
+        let words = matrices.map(|matrix| [range_of(matrix.ends()), range_of(matrix.words())]);
+        let all = points.into_iter().chain([range_of(key.b_g2)]);
+        let all = all.chain(words.into_iter().flatten());
+        let ranges: Vec<_> = all
+            .filter(|(_, bytes)| *bytes >= PINNED_MIN_BYTES)
+            .collect();
+        let owner = Arc::clone(&state.parameters);
+        (!ranges.is_empty()).then_some(Streamed { ranges, owner })
     }
 
     /// The processor needs no parts: the last launch of a phase does it all.
@@ -265,6 +366,14 @@ impl Work for Groth16 {
             state.run(kernel.phase)?;
         }
         Ok(())
+    }
+
+    fn again(&self, state: &mut State) {
+        state.sums = Partial::default();
+        state.quotient = None;
+        if !self.on_card && state.evaluations.is_none() {
+            state.evaluations = Some(evaluate(&state.parameters.shape, &state.assignment));
+        }
     }
 
     fn assemble(&self, state: &mut State) -> Result<Proof, String> {
@@ -281,11 +390,28 @@ impl Work for Groth16 {
             .map_err(|error| error.to_string())
     }
 
+    fn blame(&self, state: &State) -> Option<String> {
+        let shape = state.parameters.shape();
+        satisfied(shape, &state.assignment).err()
+    }
+
     fn spoil(&self, proof: &Proof) -> Proof {
         Proof {
             a: proof.c,
             c: proof.a,
             ..*proof
+        }
+    }
+}
+
+/// The products of the matrices with a witness that satisfies them.
+fn satisfied(shape: &Shape, assignment: &Assignment) -> Result<Evaluations, String> {
+    let evaluations = evaluate(shape, assignment);
+    match evaluations.first_unsatisfied() {
+        None => Ok(evaluations),
+        Some(row) => {
+            let rows = shape.num_constraints();
+            Err(ProverError::Unsatisfied { row, rows }.to_string())
         }
     }
 }
@@ -298,6 +424,8 @@ mod tests {
     use crate::circuits::{Statement, by_name};
     use crate::groth16;
     use crate::srs::Ceremony;
+
+    const CPU: Groth16 = Groth16::on_processor();
 
     fn parameters(log2: u32) -> (Arc<Parameters>, Vec<Statement>) {
         let family = by_name("mimc", log2).expect("known");
@@ -322,7 +450,7 @@ mod tests {
                     part,
                     parts: 2,
                 };
-                Groth16.kernel(kernel, state).expect("in order");
+                CPU.kernel(kernel, state).expect("in order");
             }
         }
     }
@@ -330,19 +458,19 @@ mod tests {
     #[test]
     fn kernels_make_the_proof_that_proving_at_once_makes() {
         let (parameters, statements) = parameters(7);
-        let mut state = Groth16
+        let mut state = CPU
             .synthesize(partition(&parameters, &statements[0]))
             .expect("satisfied");
         run(&mut state);
-        let proof = Groth16.assemble(&mut state).expect("whole");
+        let proof = CPU.assemble(&mut state).expect("whole");
         let shape = parameters.shape();
         let witness = shape.witness(statements[0].circuit.clone()).expect("one");
         let blinding = (Scalar::from(11), Scalar::from(13));
         let key = parameters.keys.key();
         let at_once = groth16::prove(&key, shape, &witness, blinding, &mut ());
         assert_eq!(proof.to_bytes(), at_once.expect("proves").to_bytes());
-        assert_eq!(Groth16.verify(&state, &proof), Ok(true));
-        assert_eq!(Groth16.verify(&state, &Groth16.spoil(&proof)), Ok(false));
+        assert_eq!(CPU.verify(&state, &proof), Ok(true));
+        assert_eq!(CPU.verify(&state, &CPU.spoil(&proof)), Ok(false));
     }
 
     #[test]
@@ -350,28 +478,27 @@ mod tests {
         let (parameters, statements) = parameters(5);
         let mut other = partition(&parameters, &statements[0]);
         other.inputs[0] += Scalar::ONE;
-        let mut state = Groth16.synthesize(other).expect("satisfied");
+        let mut state = CPU.synthesize(other).expect("satisfied");
         run(&mut state);
-        let proof = Groth16.assemble(&mut state).expect("whole");
-        assert_eq!(Groth16.verify(&state, &proof), Ok(false));
+        let proof = CPU.assemble(&mut state).expect("whole");
+        assert_eq!(CPU.verify(&state, &proof), Ok(false));
     }
 
     #[test]
     fn phases_out_of_order_are_errors() {
         let (parameters, statements) = parameters(5);
-        let made = Groth16.synthesize(partition(&parameters, &statements[0]));
+        let made = CPU.synthesize(partition(&parameters, &statements[0]));
         let mut state = made.expect("satisfied");
         let kernel = |phase| Kernel {
             phase,
             part: 0,
             parts: 1,
         };
-        assert!(Groth16.kernel(kernel(Phase::MsmH), &mut state).is_err());
-        assert!(Groth16.assemble(&mut state).is_err());
-        Groth16
-            .kernel(kernel(Phase::Quotient), &mut state)
+        assert!(CPU.kernel(kernel(Phase::MsmH), &mut state).is_err());
+        assert!(CPU.assemble(&mut state).is_err());
+        CPU.kernel(kernel(Phase::Quotient), &mut state)
             .expect("first");
-        assert!(Groth16.kernel(kernel(Phase::Quotient), &mut state).is_err());
+        assert!(CPU.kernel(kernel(Phase::Quotient), &mut state).is_err());
     }
 
     #[test]

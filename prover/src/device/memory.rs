@@ -1,12 +1,16 @@
 //! Device memory as an account: what is allocated, by id, against a capacity.
 //!
 //! It accounts as `cudaMalloc` was measured to: whole blocks of 2 MiB, the last of which is never
-//! given out. Addresses and pools are not modelled; `replay::vram` does that, and a trace of this
-//! account replays there without a difference.
+//! given out, and page tables for host memory that is pinned. Addresses and pools are not
+//! modelled; `replay::vram` does that, and a trace of this account replays there without a
+//! difference.
 
 use std::collections::BTreeMap;
 
 use crate::plan::BLOCK_BYTES;
+
+/// Device memory that pinning one whole GiB of host memory takes: its page tables.
+pub const PIN_BYTES_PER_GIB: u64 = 2 << 20;
 
 /// `cudaErrorInvalidValue`.
 pub const RC_INVALID: i32 = 1;
@@ -24,21 +28,27 @@ pub struct Memory {
     baseline: u64,
     live: BTreeMap<u64, u64>,
     pinned: BTreeMap<u64, u64>,
-    used: u64,
+    held: u64,
+    /// Page tables of pinned ranges.
+    tables: u64,
+    /// Of ranges that are no longer pinned one block each stays until something is freed.
+    lingering: u64,
     peak: u64,
 }
 
 impl Memory {
     /// A device of `capacity` bytes, of which `baseline` are in use by others.
     pub fn new(capacity: u64, baseline: u64) -> Self {
-        let used = rounded(baseline).min(capacity);
+        let baseline = rounded(baseline).min(capacity);
         Self {
             capacity,
-            baseline: used,
+            baseline,
             live: BTreeMap::new(),
             pinned: BTreeMap::new(),
-            used,
-            peak: used,
+            held: 0,
+            tables: 0,
+            lingering: 0,
+            peak: baseline,
         }
     }
 
@@ -49,12 +59,16 @@ impl Memory {
 
     /// Bytes that are free.
     pub const fn free_bytes(&self) -> u64 {
-        self.capacity.saturating_sub(self.used)
+        self.capacity.saturating_sub(self.used())
+    }
+
+    const fn used(&self) -> u64 {
+        self.baseline + self.held + self.tables + self.lingering
     }
 
     /// Bytes that allocations hold now.
     pub const fn held_bytes(&self) -> u64 {
-        self.used - self.baseline
+        self.held
     }
 
     /// The most bytes that were ever in use.
@@ -72,8 +86,8 @@ impl Memory {
             return RC_OUT_OF_MEMORY;
         }
         self.live.insert(id, bytes);
-        self.used += bytes;
-        self.peak = self.peak.max(self.used);
+        self.held += bytes;
+        self.peak = self.peak.max(self.used());
         0
     }
 
@@ -82,7 +96,8 @@ impl Memory {
         let Some(bytes) = self.live.remove(&id) else {
             return RC_INVALID;
         };
-        self.used -= bytes;
+        self.held -= bytes;
+        self.lingering = 0;
         0
     }
 
@@ -102,13 +117,20 @@ impl Memory {
             return RC_REGISTERED;
         }
         self.pinned.insert(addr, bytes);
+        self.tables += pin_cost(bytes);
+        self.peak = self.peak.max(self.used());
         0
     }
 
     /// Unpins a host range; the code is 713 when it is not pinned.
     pub fn unpin(&mut self, addr: u64) -> i32 {
         match self.pinned.remove(&addr) {
-            Some(_) => 0,
+            Some(bytes) => {
+                let cost = pin_cost(bytes);
+                self.tables -= cost;
+                self.lingering += cost.min(BLOCK_BYTES);
+                0
+            }
             None => RC_UNREGISTERED,
         }
     }
@@ -117,6 +139,11 @@ impl Memory {
     pub fn pinned_ranges(&self) -> usize {
         self.pinned.len()
     }
+}
+
+/// Device memory that pinning so many bytes of host memory takes.
+pub(crate) const fn pin_cost(host_bytes: u64) -> u64 {
+    (host_bytes >> 30).saturating_mul(PIN_BYTES_PER_GIB)
 }
 
 const fn rounded(bytes: u64) -> u64 {
@@ -160,6 +187,54 @@ mod tests {
             (0, RC_UNREGISTERED)
         );
         assert_eq!(memory.pinned_ranges(), 2);
+    }
+
+    #[test]
+    fn pinning_takes_page_tables_as_the_model_of_the_card_says() {
+        use tracefmt::ops::Op;
+
+        const GIB: u64 = 1 << 30;
+        let mut memory = Memory::new(64 * MIB, 0);
+        let spec = tracefmt::ops::GpuSpec::new(64 * MIB, 0);
+        let header = tracefmt::ops::Header {
+            gpus: vec![spec],
+            ..tracefmt::ops::Header::one_gpu(0, 0)
+        };
+        let mut free = Vec::new();
+        let mut steps = Vec::new();
+        let mut done = |rc: i32, memory: &Memory, op| {
+            assert_eq!(rc, 0);
+            free.push(memory.free_bytes());
+            steps.push(tracefmt::ops::Step::new(op));
+        };
+        for (addr, bytes) in [(0, 3 * GIB + 5), (4 * GIB, GIB - 1), (8 * GIB, 12 * GIB)] {
+            let rc = memory.pin(addr, bytes);
+            done(rc, &memory, Op::HostRegister { addr, bytes });
+        }
+        let rc = memory.alloc(1, 3 * MIB);
+        done(
+            rc,
+            &memory,
+            Op::Malloc {
+                id: 1,
+                bytes: 3 * MIB,
+            },
+        );
+        for addr in [0, 8 * GIB] {
+            let rc = memory.unpin(addr);
+            done(rc, &memory, Op::HostUnregister { addr });
+        }
+        let rc = memory.free(1);
+        done(rc, &memory, Op::Free { id: 1 });
+        assert_eq!(free, [58, 58, 34, 30, 34, 56, 64].map(|mib| mib * MIB));
+        for (step, free) in steps.iter_mut().zip(&free) {
+            (step.truth.rc, step.truth.free) = (Some(0), Some(*free));
+        }
+        let schedule = tracefmt::ops::Schedule::new(header, steps);
+        let request = replay::report::Request::events("account");
+        let report = replay::report::replay(&schedule, &request).expect("a known driver");
+        assert_eq!(report.truth.checked, 7);
+        assert_eq!(report.truth.agree, 7);
     }
 
     proptest! {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracefmt::ops::Op;
 
-use crate::plan::{Phase, Plan};
+use crate::plan::{Phase, Plan, PlanError, Room, Sizes};
 
 /// A thread's trade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +42,15 @@ enum Kind {
     LateFree,
     /// A launch fails, and its partition's buffers are not freed.
     LeakOnError,
-    /// An allocation fails though there is memory.
+    /// An allocation fails though there is memory, and so do all that follow of its partition.
     AllocFail,
+    /// One allocation fails though there is memory.
+    AllocOnce,
     /// A launch fails.
     LaunchFail,
     /// `d_bc` is freed twice.
     DoubleFree,
-    /// The points are freed before their last MSM.
+    /// The scratch memory of the sums is freed before the last of them.
     EarlyFree,
     /// The circuit is not satisfied.
     SynthFail,
@@ -83,9 +85,11 @@ pub struct Fault {
 /// A text that names no fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected a fault (late-free, leak-on-error, alloc-fail, launch-fail, double-free, \
+    "expected a fault (late-free, leak-on-error, alloc-fail, alloc-once, launch-fail, double-free, \
      early-free, synth-fail, bad-proof, panic:synthesis, panic:worker, panic:finisher; with :N for \
-     the N-th time or :1/N for one in N; slow:PHASE:FACTOR), found {found:?}"
+     the N-th time or :1/N for one in N; slow:PHASE:FACTOR with a FACTOR from 1 to 1000 and a \
+     PHASE of synth, {}, verify), found {found:?}",
+    Phase::ALL.map(Phase::name).join(", ")
 )]
 pub struct BadFault {
     /// What was given.
@@ -118,6 +122,7 @@ impl FromStr for Fault {
             "late-free" => (Kind::LateFree, When::Always),
             "leak-on-error" => (Kind::LeakOnError, When::Seeded),
             "alloc-fail" => (Kind::AllocFail, When::Seeded),
+            "alloc-once" => (Kind::AllocOnce, When::Seeded),
             "launch-fail" => (Kind::LaunchFail, When::Seeded),
             "double-free" => (Kind::DoubleFree, When::Seeded),
             "early-free" => (Kind::EarlyFree, When::Seeded),
@@ -157,6 +162,7 @@ impl fmt::Display for Fault {
             Kind::LateFree => "late-free",
             Kind::LeakOnError => "leak-on-error",
             Kind::AllocFail => "alloc-fail",
+            Kind::AllocOnce => "alloc-once",
             Kind::LaunchFail => "launch-fail",
             Kind::DoubleFree => "double-free",
             Kind::EarlyFree => "early-free",
@@ -188,41 +194,97 @@ pub struct Injection {
     pub seed: u64,
 }
 
-/// The faults of a run and how often each could have struck.
+/// What became of a fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultCount {
+    /// The fault as it was written.
+    pub fault: String,
+    /// How often it could have struck.
+    pub occasions: u64,
+    /// How often it did.
+    pub struck: u64,
+    /// The occasion that it waits for, if it is a certain one.
+    pub turn: Option<u64>,
+}
+
+/// A fault and how often it could have struck, and did.
+#[derive(Debug)]
+struct Planned {
+    fault: Fault,
+    occasions: AtomicU64,
+    struck: AtomicU64,
+}
+
+/// The faults of a run.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
-    list: Vec<(Fault, AtomicU64)>,
+    list: Vec<Planned>,
     seed: u64,
 }
 
+/// Occasions among which a fault without a turn strikes once.
+const EARLY: u64 = 4;
+
 impl Faults {
     pub(super) fn new(injection: Injection) -> Self {
-        let list = injection.faults.into_iter();
+        let list = injection.faults.into_iter().map(|fault| Planned {
+            fault,
+            occasions: AtomicU64::new(0),
+            struck: AtomicU64::new(0),
+        });
         Self {
-            list: list.map(|fault| (fault, AtomicU64::new(0))).collect(),
+            list: list.collect(),
             seed: injection.seed,
         }
+    }
+
+    /// What became of each so far.
+    pub(super) fn counts(&self) -> Vec<FaultCount> {
+        let count = |(place, planned): (u64, &Planned)| FaultCount {
+            fault: planned.fault.to_string(),
+            occasions: planned.occasions.load(Ordering::Relaxed),
+            struck: planned.struck.load(Ordering::Relaxed),
+            turn: match planned.fault.when {
+                When::Always | When::OneIn(_) => None,
+                When::Nth(n) => Some(n),
+                When::Seeded => Some(self.seeded(place)),
+            },
+        };
+        (0..).zip(&self.list).map(count).collect()
+    }
+
+    /// The turn of the fault at this place that names none.
+    fn seeded(&self, place: u64) -> u64 {
+        1 + mixed(self.seed ^ (place << 48)) % EARLY
     }
 
     /// Counts an occasion; whether a fault of this kind strikes.
     fn strikes(&self, is_kind: impl Fn(&Kind) -> bool) -> bool {
         let mut strikes = false;
-        for (place, (fault, count)) in (0_u64..).zip(&self.list) {
-            if is_kind(&fault.kind) {
-                let count = count.fetch_add(1, Ordering::Relaxed) + 1;
-                strikes |= match fault.when {
+        for (place, planned) in (0_u64..).zip(&self.list) {
+            if is_kind(&planned.fault.kind) {
+                let count = planned.occasions.fetch_add(1, Ordering::Relaxed) + 1;
+                let struck = match planned.fault.when {
                     When::Always => true,
                     When::Nth(n) => count == n,
                     When::OneIn(n) => mixed(self.seed ^ (place << 48) ^ count).is_multiple_of(n),
-                    When::Seeded => count == 1 + mixed(self.seed ^ (place << 48)) % 4,
+                    When::Seeded => count == self.seeded(place),
                 };
+                planned.struck.fetch_add(struck.into(), Ordering::Relaxed);
+                strikes |= struck;
             }
         }
         strikes
     }
 
+    /// Whether this allocation fails, and all that follow of its partition.
     pub(super) fn alloc_fails(&self) -> bool {
         self.strikes(|kind| *kind == Kind::AllocFail)
+    }
+
+    /// Whether this allocation fails, and the next may not.
+    pub(super) fn alloc_fails_once(&self) -> bool {
+        self.strikes(|kind| *kind == Kind::AllocOnce)
     }
 
     pub(super) fn launch_fails(&self) -> bool {
@@ -250,11 +312,15 @@ impl Faults {
 
     /// How many times as long a phase takes.
     pub(super) fn factor(&self, phase: &str) -> Option<f64> {
-        let slow = |fault: &Fault| match &fault.kind {
-            Kind::Slow(name, factor) if name == phase => Some(*factor),
-            _ => None,
-        };
-        self.list.iter().find_map(|(fault, _)| slow(fault))
+        self.list.iter().find_map(|planned| {
+            let factor = match &planned.fault.kind {
+                Kind::Slow(name, factor) if name == phase => *factor,
+                _ => return None,
+            };
+            planned.occasions.fetch_add(1, Ordering::Relaxed);
+            planned.struck.fetch_add(1, Ordering::Relaxed);
+            Some(factor)
+        })
     }
 
     /// The plan of the partition that begins now, if it is another than the healthy one.
@@ -270,14 +336,42 @@ impl Faults {
             repeat_free(&mut plan, "d_bc");
         }
         if early {
-            free_early(&mut plan, "d_points");
+            free_early(&mut plan, "d_scratch");
         }
         if late {
-            free_late(&mut plan, "d_bc");
+            free_late(&mut plan, LATE);
         }
         Some(plan)
     }
 }
+
+/// Device memory, beside that of others, on which a late free fails an allocation whatever the
+/// plan: by the smallest one a partition has room beside a late buffer of its own, and none beside
+/// that of another worker as well. None for a domain that has no plan.
+pub fn late_free_bytes(sizes: &Sizes, workers: u32) -> Option<u64> {
+    let room = Room {
+        workers,
+        ..Room::of(0)
+    };
+    let Err(PlanError::TooSmall { needed, .. }) = Plan::new(sizes, room) else {
+        return None;
+    };
+    let room = Room {
+        bytes: needed,
+        ..room
+    };
+    let mut plan = Plan::new(sizes, room).ok()?;
+    free_late(&mut plan, LATE);
+    let late = plan.steps.iter().find_map(|step| match step.op {
+        Op::Malloc { bytes, .. } if step.about == LATE => Some(bytes),
+        _ => None,
+    });
+    // The last block of a card is never given out, so what just fits is too small.
+    Some(plan.held_bytes().saturating_add(late?))
+}
+
+/// The buffer that a late free is about.
+const LATE: &str = "d_bc";
 
 fn free_of(plan: &Plan, buf: &str) -> Option<usize> {
     let frees =
@@ -320,7 +414,6 @@ pub(crate) const fn mixed(seed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Sizes;
 
     #[test]
     fn every_fault_is_read_as_it_is_written() {
@@ -328,6 +421,7 @@ mod tests {
             "late-free",
             "leak-on-error",
             "alloc-fail:7",
+            "alloc-once:2",
             "launch-fail:1/200",
             "double-free",
             "early-free:2",
@@ -384,8 +478,28 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_whose_turn_never_came_is_told_from_one_that_struck() {
+        let faults = ["alloc-fail:7", "alloc-fail:2", "slow:msm_h:2", "bad-proof"];
+        let faults = faults.map(|text| text.parse().expect(text)).to_vec();
+        let faults = Faults::new(Injection { faults, seed: 1 });
+        for _ in 0..3 {
+            faults.alloc_fails();
+        }
+        faults.factor("msm_h");
+        let counts = faults.counts();
+        let seen: Vec<_> = counts.iter().map(|c| (c.occasions, c.struck)).collect();
+        assert_eq!(seen, [(3, 0), (3, 1), (1, 1), (0, 0)]);
+        assert_eq!((counts[0].turn, counts[2].turn), (Some(7), None));
+        assert!(
+            counts[3]
+                .turn
+                .is_some_and(|turn| (1..=EARLY).contains(&turn))
+        );
+    }
+
+    #[test]
     fn plans_are_changed_in_one_place() {
-        let plan = Plan::new(&Sizes::like_a_sector(1 << 16), 1 << 30).expect("fits");
+        let plan = Plan::new(&Sizes::like_a_sector(1 << 16), Room::of(1 << 30)).expect("fits");
         let changed = |text: &str| {
             let faults = vec![text.parse().expect(text)];
             Faults::new(Injection { faults, seed: 1 }).changed(&plan)

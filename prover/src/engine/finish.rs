@@ -57,7 +57,9 @@ fn finish<W: Work>(
         }
         Ok(false) => {
             tracer.event(scope, What::ProofBad { all: false });
-            Err(Failure::Own("the proof does not verify".to_owned()))
+            let blame = work.blame(&flight.state);
+            let blame = blame.map_or_else(String::new, |why| format!(": {why}"));
+            Err(Failure::Own(format!("the proof does not verify{blame}")))
         }
         Err(why) => Err(Failure::Own(format!("the proof cannot be checked: {why}"))),
     }

@@ -1,7 +1,8 @@
 //! The interpreter: carries a plan out on a device, op by op, every return code checked.
 //!
-//! Whatever ends a plan (its last op, a failed one, a stop, a panic), what the partition held is
-//! freed, then the lock is given back: [`Tenancy`] does so when it is dropped.
+//! What precedes a plan, and what follows a failed allocation, is in `settle`. Whatever ends a plan
+//! (its last op, a failed one, a stop, a panic), what the partition held is freed, then the lock is
+//! given back: [`Tenancy`] does so when it is dropped.
 
 use std::sync::Arc;
 
@@ -13,18 +14,38 @@ use super::sched::{Failure, Task};
 use super::shared::Shared;
 use super::station::Station;
 use crate::device::{Held, RC_INVALID, RC_OUT_OF_MEMORY, Reply, Work};
-use crate::plan::{Kernel, Plan, PlanStep};
+use crate::plan::{OWN_SLOT, Plan, PlanStep, Sizes};
 use crate::trace::Scope;
 
 /// An allocation of a partition.
 #[derive(Debug, Clone)]
-struct Live {
+pub(super) struct Live {
     /// Its id in the plan.
     local: u64,
     /// Its id in the trace.
     id: u64,
     buf: &'static str,
     bytes: u64,
+}
+
+/// Why a plan was not carried out.
+#[derive(Debug)]
+pub(super) enum Miss {
+    /// There was no memory for an allocation.
+    Memory {
+        /// Its id in the trace.
+        id: u64,
+        /// What was asked for, in words.
+        what: String,
+    },
+    /// Anything else.
+    Failed(Failure),
+}
+
+impl From<Failure> for Miss {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
 }
 
 /// A buffer that a fault keeps beyond its time.
@@ -36,20 +57,31 @@ pub(super) struct Debt {
 
 /// A partition's stay on a device.
 pub(super) struct Tenancy<'a, W: Work> {
-    shared: &'a Shared<W>,
-    station: &'a Station<W>,
-    scope: Scope,
+    pub(super) shared: &'a Shared<W>,
+    pub(super) station: &'a Station<W>,
+    pub(super) scope: Scope,
+    /// The partition that brings what all share, which is nobody's; a failure of it is that
+    /// partition's.
+    pub(super) for_whom: Option<Scope>,
+    /// How many workers of the device come before this one.
+    slot: u32,
     held: Option<Held<'a>>,
-    live: Vec<Live>,
+    pub(super) live: Vec<Live>,
     /// What was freed in time; a use or a second free of it shows as what it is.
-    freed: Vec<Live>,
+    pub(super) freed: Vec<Live>,
     pinned: Option<u64>,
+    /// What all partitions of the size share on the device.
+    pub(super) residents: Vec<Live>,
     /// Buffers of earlier partitions that the next tenure frees.
     debts: &'a mut Vec<Debt>,
-    /// Start of the phase whose launches are not all done.
-    phase_us: Option<u64>,
+    /// Time of the launches of the phase that is not complete, by the device if it has a clock.
+    pub(super) phase_us: u64,
     /// Whether a fault lets a launch fail and leaks what is held.
-    leaks: bool,
+    pub(super) leaks: bool,
+    /// Whether a fault refuses all allocations of the partition from here on.
+    refused: bool,
+    /// The sizes whose share of the device it uses.
+    pub(super) uses: Option<Sizes>,
 }
 
 impl<'a, W: Work> Tenancy<'a, W> {
@@ -61,50 +93,58 @@ impl<'a, W: Work> Tenancy<'a, W> {
     ) -> Self {
         Self {
             leaks: shared.faults.leaks(),
+            slot: scope.place.worker.unwrap_or(0) % station.workers(),
+            for_whom: None,
             shared,
             station,
             scope,
             held: None,
             live: Vec::new(),
             freed: Vec::new(),
+            residents: Vec::new(),
             pinned: None,
             debts,
-            phase_us: None,
+            phase_us: 0,
+            refused: false,
+            uses: None,
         }
     }
 
-    /// Carries the plan out; between two ops it looks whether the job was given up.
-    pub(super) fn run(
+    /// Carries a plan out, once what stays for it is there.
+    pub(super) fn carry_out(
         &mut self,
         plan: &Arc<Plan>,
         task: &Task,
         state: &mut W::State,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Miss> {
         let changed = self.shared.faults.changed(plan);
-        let steps = changed.as_ref().map_or(&plan.steps, |plan| &plan.steps);
+        let plan = changed.as_ref().unwrap_or(plan);
         self.pin(state)?;
-        for step in steps {
-            if task.is_stopped() {
-                return Err(Failure::Stopped);
-            }
-            self.step(step, state)?;
+        if !plan.is_resident() {
+            self.pin_streamed(state)?;
         }
-        self.unpin()
+        for step in &plan.steps {
+            if task.is_stopped() {
+                return Err(Failure::Stopped.into());
+            }
+            self.step(step, plan, state)?;
+        }
+        Ok(())
     }
 
-    fn say(&self, what: What<'_>) {
+    pub(super) fn say(&self, what: What<'_>) {
         self.shared.tracer.event(&self.scope, what);
     }
 
     /// Makes host memory known to the device, before the lock.
-    fn pin(&mut self, state: &mut W::State) -> Result<(), Failure> {
-        let Some((addr, bytes)) = self.shared.work.pinned(state) else {
+    fn pin(&mut self, state: &W::State) -> Result<(), Failure> {
+        let wanted = self.shared.work.pinned(state);
+        let Some((addr, bytes)) = wanted.filter(|_| self.pinned.is_none()) else {
             return Ok(());
         };
-        let op = Op::HostRegister { addr, bytes };
         let rc = {
             let _order = self.station.in_order();
-            let rc = self.station.device.execute(&op, None, state).rc;
+            let rc = self.station.device.pin(addr, bytes);
             self.say(What::HostReg { addr, bytes, rc });
             rc
         };
@@ -114,7 +154,7 @@ impl<'a, W: Work> Tenancy<'a, W> {
         checked(rc, || "pinning host memory failed".to_owned())
     }
 
-    fn unpin(&mut self) -> Result<(), Failure> {
+    pub(super) fn unpin(&mut self) -> Result<(), Failure> {
         let Some(addr) = self.pinned.take() else {
             return Ok(());
         };
@@ -124,7 +164,12 @@ impl<'a, W: Work> Tenancy<'a, W> {
         checked(rc, || "unpinning host memory failed".to_owned())
     }
 
-    fn step(&mut self, step: &PlanStep, state: &mut W::State) -> Result<(), Failure> {
+    pub(super) fn step(
+        &mut self,
+        step: &PlanStep,
+        plan: &Plan,
+        state: &mut W::State,
+    ) -> Result<(), Miss> {
         match &step.op {
             Op::Lock { .. } => {
                 self.lock();
@@ -141,14 +186,16 @@ impl<'a, W: Work> Tenancy<'a, W> {
                 self.say(What::MemInfo { free, total });
                 Ok(())
             }
-            Op::Malloc { id, bytes } => self.malloc(step.about, *id, *bytes, state),
-            Op::Free { id } => self.free(*id, step.about),
-            Op::Launch(_) | Op::CopyHtoD(_) | Op::CopyDtoH(_) => self.launch(step, state),
-            other => self.wait(other, state),
+            Op::Malloc { id, bytes } => self.malloc(step.about, *id, *bytes),
+            Op::Free { id } => Ok(self.free(*id, step.about)?),
+            Op::Launch(_) | Op::CopyHtoD(_) | Op::CopyDtoH(_) => {
+                Ok(self.launch(step, plan, state)?)
+            }
+            _ => Ok(self.wait(step, plan, state)?),
         }
     }
 
-    fn lock(&mut self) {
+    pub(super) fn lock(&mut self) {
         let lock = || self.station.lock_name.as_str().into();
         self.say(What::LockWait { lock: lock() });
         self.held = Some(self.station.lock.acquire());
@@ -156,7 +203,7 @@ impl<'a, W: Work> Tenancy<'a, W> {
         pay(self.shared, self.station, self.debts);
     }
 
-    fn unlock(&mut self) {
+    pub(super) fn unlock(&mut self) {
         if let Some(held) = self.held.take() {
             let lock = self.station.lock_name.as_str().into();
             // Written before it is given back, or the next one's line could stand first.
@@ -165,33 +212,35 @@ impl<'a, W: Work> Tenancy<'a, W> {
         }
     }
 
-    fn malloc(
-        &mut self,
-        buf: &'static str,
-        local: u64,
-        bytes: u64,
-        state: &mut W::State,
-    ) -> Result<(), Failure> {
+    fn malloc(&mut self, buf: &'static str, local: u64, bytes: u64) -> Result<(), Miss> {
         let id = self.shared.next_id();
         let rc = {
             let _order = self.station.in_order();
-            let rc = if self.shared.faults.alloc_fails() {
+            let faults = &self.shared.faults;
+            self.refused = self.refused || faults.alloc_fails();
+            let rc = if self.refused || faults.alloc_fails_once() {
                 RC_OUT_OF_MEMORY
             } else {
-                let op = Op::Malloc { id, bytes };
-                self.station.device.execute(&op, None, state).rc
+                self.station.device.alloc(id, bytes)
             };
-            self.say(What::VramAlloc(Alloc {
+            let scope = self.for_whom.as_ref().filter(|_| rc != 0);
+            let what = What::VramAlloc(Alloc {
                 id,
                 buf: buf.into(),
                 bytes,
                 api: "cudaMalloc".into(),
                 stream: None,
                 rc,
-            }));
+            });
+            let scope = scope.unwrap_or(&self.scope);
+            self.shared.tracer.event(scope, what);
             rc
         };
-        checked(rc, || format!("out of memory: {buf} ({bytes} bytes)"))?;
+        if rc == RC_OUT_OF_MEMORY {
+            let what = format!("out of memory: {buf} ({bytes} bytes): rc={rc}");
+            return Err(Miss::Memory { id, what });
+        }
+        checked(rc, || format!("allocating {buf} ({bytes} bytes) failed"))?;
         self.live.push(Live {
             local,
             id,
@@ -227,10 +276,14 @@ impl<'a, W: Work> Tenancy<'a, W> {
         }
     }
 
-    fn launch(&mut self, step: &PlanStep, state: &mut W::State) -> Result<(), Failure> {
+    fn launch(
+        &mut self,
+        step: &PlanStep,
+        plan: &Plan,
+        state: &mut W::State,
+    ) -> Result<(), Failure> {
         let numbered = step.renumbered(|local| self.id_of(local));
         let start = self.shared.now_us();
-        let since = *self.phase_us.get_or_insert(start);
         let is_kernel = step.kernel.is_some();
         if is_kernel {
             self.shared.faults.panic_at(Place::Worker);
@@ -239,18 +292,20 @@ impl<'a, W: Work> Tenancy<'a, W> {
         let reply = if injected {
             Reply::failed(RC_INVALID, "injected")
         } else {
-            let device = &self.station.device;
-            device.execute(&numbered.op, step.kernel, state)
+            self.station.device.execute(&numbered, plan, state)
         };
         if let Some(kernel) = step.kernel {
             let us = self.shared.now_us().saturating_sub(start);
             self.shared.drag(kernel.phase.name(), us);
         }
         self.say_launch(&numbered, reply.rc);
-        if step.kernel.is_some_and(Kernel::is_last) {
-            let us = self.shared.now_us().saturating_sub(since);
-            self.shared.tracer.phase(&self.scope, step.about, us);
-            self.phase_us = None;
+        if let Some(kernel) = step.kernel {
+            let passed = self.shared.now_us().saturating_sub(start);
+            self.phase_us += reply.device_us.unwrap_or(passed);
+            if kernel.is_last() {
+                let us = std::mem::take(&mut self.phase_us);
+                self.shared.tracer.phase(&self.scope, step.about, us);
+            }
         }
         checked(reply.rc, || {
             let why = reply.why.unwrap_or_default();
@@ -276,26 +331,46 @@ impl<'a, W: Work> Tenancy<'a, W> {
     }
 
     /// Waits for the device, and whatever else has no lasting effect.
-    fn wait(&mut self, op: &Op, state: &mut W::State) -> Result<(), Failure> {
-        let reply = self.station.device.execute(op, None, state);
-        let rc = reply.rc;
-        let (scope, on) = match op {
-            Op::StreamSync { stream: on } => ("stream", Some(stream(*on))),
-            Op::CtxSync => ("device", None),
-            _ => return checked(rc, || format!("{} failed", op.name())),
-        };
-        self.say(What::Sync {
+    fn wait(&mut self, step: &PlanStep, plan: &Plan, state: &mut W::State) -> Result<(), Failure> {
+        let rc = self.station.device.execute(step, plan, state).rc;
+        let sync = |scope: &'static str, on| What::Sync {
             scope: scope.into(),
             stream: on,
             event: None,
             rc,
-        });
-        checked(rc, || format!("waiting for the {scope} failed"))
+        };
+        match step.op {
+            Op::StreamSync { stream: on } => self.say(sync("stream", Some(stream(on)))),
+            Op::CtxSync => self.say(sync("device", None)),
+            Op::EventRecord { event, stream: on } => self.say(What::EventRecord {
+                event,
+                stream: stream(on),
+                rc,
+            }),
+            Op::StreamWait { event, stream: on } => self.say(What::StreamWait {
+                event,
+                stream: stream(on),
+                rc,
+            }),
+            _ => {}
+        }
+        checked(rc, || format!("{} failed", step.op.name()))
+    }
+
+    pub(super) fn release_all(&mut self) {
+        for live in std::mem::take(&mut self.live).iter().rev() {
+            let rc = release(self.shared, self.station, &self.scope, live);
+            debug_assert_eq!(rc, 0, "what is live can be freed");
+        }
     }
 
     /// The id in the trace of a buffer of the plan, also of one that is gone.
     fn id_of(&self, local: u64) -> u64 {
-        let mut known = self.live.iter().chain(&self.freed);
+        let local = match local {
+            OWN_SLOT => OWN_SLOT + u64::from(self.slot),
+            local => local,
+        };
+        let mut known = self.live.iter().chain(&self.residents).chain(&self.freed);
         known
             .find(|live| live.local == local)
             .map_or(0, |live| live.id)
@@ -305,12 +380,10 @@ impl<'a, W: Work> Tenancy<'a, W> {
 impl<W: Work> Drop for Tenancy<'_, W> {
     fn drop(&mut self) {
         if !self.leaks {
-            for live in std::mem::take(&mut self.live).iter().rev() {
-                let rc = release(self.shared, self.station, &self.scope, live);
-                debug_assert_eq!(rc, 0, "what is live can be freed");
-            }
+            self.release_all();
         }
         self.unlock();
+        self.leave();
         // The code is in the trace; there is nobody left to tell.
         drop(self.unpin());
     }
@@ -323,7 +396,13 @@ pub(super) fn pay<W: Work>(shared: &Shared<W>, station: &Station<W>, debts: &mut
     }
 }
 
-fn release<W: Work>(shared: &Shared<W>, station: &Station<W>, scope: &Scope, live: &Live) -> i32 {
+/// Frees an allocation and says so.
+pub(super) fn release<W: Work>(
+    shared: &Shared<W>,
+    station: &Station<W>,
+    scope: &Scope,
+    live: &Live,
+) -> i32 {
     let _order = station.in_order();
     let rc = station.device.free(live.id);
     let what = What::VramFree {

@@ -187,3 +187,13 @@ pub enum SubmitError {
         id: String,
     },
 }
+
+impl SubmitError {
+    /// Whether the same job will never be accepted.
+    pub const fn is_final(&self) -> bool {
+        matches!(
+            self,
+            Self::Empty { .. } | Self::TooLarge { .. } | Self::Unplannable { .. }
+        )
+    }
+}

@@ -18,9 +18,12 @@
 
 mod fault;
 mod finish;
+mod ground;
 mod interpret;
 mod job;
+mod pins;
 mod sched;
+mod settle;
 mod shared;
 mod start;
 mod station;
@@ -28,7 +31,7 @@ mod status;
 mod synth;
 mod worker;
 
-pub use fault::{BadFault, Fault, Injection};
+pub use fault::{BadFault, Fault, FaultCount, Injection, late_free_bytes};
 pub use job::{JobEnd, JobReport, JobSpec, Key, PartState, Priority, SubmitError, Ticket};
 pub use sched::Limits;
 pub use start::{Config, Engine, Shutdown, StartError};

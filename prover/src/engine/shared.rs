@@ -9,6 +9,7 @@ use tracefmt::event::What;
 
 use super::fault::Faults;
 use super::job::JobEnd;
+use super::pins::Pins;
 use super::sched::{Failure, Leftovers, Sched};
 use super::station::Station;
 use super::status::WorkerStatus;
@@ -71,6 +72,8 @@ pub(super) struct Shared<W: Work> {
     pub(super) tracer: Arc<Tracer>,
     pub(super) faults: Faults,
     pub(super) stations: Vec<Station<W>>,
+    /// Host memory that streams through the devices.
+    pub(super) pins: Pins,
     sched: Mutex<SchedOf<W>>,
     changed: Condvar,
     workers: Mutex<Vec<WorkerStatus>>,
@@ -90,6 +93,7 @@ impl<W: Work> Shared<W> {
             tracer,
             faults,
             stations,
+            pins: Pins::default(),
             sched: Mutex::new(sched),
             changed: Condvar::new(),
             workers: Mutex::default(),
@@ -167,7 +171,8 @@ impl<W: Work> Shared<W> {
         }
     }
 
-    fn announce(&self, id: &Arc<str>, end: &JobEnd) {
+    /// Writes the end of a job.
+    pub(super) fn announce(&self, id: &Arc<str>, end: &JobEnd) {
         let scope = Scope::of_job(id);
         let error = match end {
             JobEnd::Verified => {

@@ -8,14 +8,14 @@ use std::thread::{Builder, JoinHandle};
 use tracefmt::event::What;
 
 use super::fault::{Faults, Injection};
-use super::job::{JobReport, JobSpec, SubmitError, Ticket};
+use super::job::{JobEnd, JobReport, JobSpec, SubmitError, Ticket};
 use super::sched::{Limits, Sched};
 use super::shared::Shared;
 use super::station::Station;
 use super::status::{Status, WorkerStatus};
-use super::{finish, synth, worker};
+use super::{finish, settle, synth, worker};
 use crate::device::{Device, Work};
-use crate::plan::Sizes;
+use crate::plan::{MULTIPLES_PAY_FROM, Sizes};
 use crate::trace::{Scope, Tracer};
 
 /// How many threads an engine has, and its bounds.
@@ -27,6 +27,9 @@ pub struct Config {
     pub device_workers: u32,
     /// Threads that put proofs together and check them.
     pub finishers: u32,
+    /// Partitions that are likely to come, of one size: of many it is worth to make multiples of
+    /// points, see [`MULTIPLES_PAY_FROM`].
+    pub expected: u64,
     /// Bounds.
     pub limits: Limits,
     /// What is to go wrong.
@@ -64,7 +67,7 @@ pub enum Shutdown {
 
 /// A running engine. Dropping it shuts it down as [`Shutdown::Cancel`] does.
 pub struct Engine<W: Work> {
-    shared: Arc<Shared<W>>,
+    pub(super) shared: Arc<Shared<W>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -90,7 +93,9 @@ impl<W: Work> Engine<W> {
             return Err(StartError::None { what });
         }
         let stations = (0..).zip(devices);
-        let stations = stations.map(|(gpu, device)| Station::new(gpu, device));
+        let repeats = config.expected >= MULTIPLES_PAY_FROM;
+        let stations =
+            stations.map(|(gpu, device)| Station::new(gpu, device, config.device_workers, repeats));
         let faults = Faults::new(config.injection.clone());
         let sched = Sched::new(config.limits);
         let shared = Shared::new(work, tracer, faults, stations.collect(), sched);
@@ -138,12 +143,40 @@ impl<W: Work> Engine<W> {
         Ok(())
     }
 
-    /// Takes a job in.
+    /// Takes a job in. One that can never be done (nothing in it, or larger than the budget or a
+    /// device) leaves its submission and the reason of its end in the trace; one that may come
+    /// again later leaves nothing.
     ///
     /// # Errors
     /// [`SubmitError`]: the job is empty, its name is taken, it fits neither into the budget nor on
     /// a device, too many wait, or the engine shuts down.
     pub fn submit(&self, spec: JobSpec<W::Circuit>) -> Result<Ticket, SubmitError> {
+        let scope = Scope::of_job(&spec.id.as_str().into());
+        let partitions = u32::try_from(spec.circuits.len()).unwrap_or(u32::MAX);
+        let kind = spec.kind.clone();
+        let kind = kind.as_str();
+        let submitted = || What::JobSubmit {
+            kind: kind.into(),
+            partitions,
+        };
+        let taken = self.take(spec, &scope, submitted);
+        if let Err(error) = taken.as_ref()
+            && error.is_final()
+        {
+            let tracer = &self.shared.tracer;
+            tracer.event(&scope, submitted());
+            let end = JobEnd::Failed(format!("not accepted: {error}"));
+            self.shared.announce(&scope.job, &end);
+        }
+        taken
+    }
+
+    fn take<'a>(
+        &self,
+        spec: JobSpec<W::Circuit>,
+        scope: &Scope,
+        submitted: impl FnOnce() -> What<'a>,
+    ) -> Result<Ticket, SubmitError> {
         let work = &self.shared.work;
         let bytes: Vec<u64> = spec.circuits.iter().map(|c| work.host_bytes(c)).collect();
         let sizes: Vec<Sizes> = spec.circuits.iter().map(|c| work.sizes(c)).collect();
@@ -158,22 +191,16 @@ impl<W: Work> Engine<W> {
                     why: error.to_string(),
                 })?;
         }
-        let partitions = u32::try_from(spec.circuits.len()).unwrap_or(u32::MAX);
-        let kind = spec.kind.clone();
         let spec = JobSpec {
             circuits: spec.circuits.into_iter().zip(sizes).collect(),
             id: spec.id,
             kind: spec.kind,
             priority: spec.priority,
         };
-        let tracer = &self.shared.tracer;
         self.shared.change(|sched, now_us| {
-            let id: Arc<str> = spec.id.as_str().into();
             let number = sched.submit(spec, &bytes, now_us)?;
             // Under the lock, so that no worker's line about the job stands before this one.
-            let scope = Scope::of_job(&id);
-            let kind = kind.into();
-            tracer.event(&scope, What::JobSubmit { kind, partitions });
+            self.shared.tracer.event(scope, submitted());
             Ok(Ticket(number))
         })
     }
@@ -204,7 +231,8 @@ impl<W: Work> Engine<W> {
         let stations = self.shared.stations.iter();
         let devices = stations.map(|station| station.device.info()).collect();
         let now_us = self.shared.now_us();
-        Status::of::<W>(&self.shared.sched(), now_us, workers, devices)
+        let faults = self.shared.faults.counts();
+        Status::of::<W>(&self.shared.sched(), now_us, workers, devices, faults)
     }
 
     /// Takes no more jobs, waits for what is open, ends all threads. The last state is returned:
@@ -220,6 +248,9 @@ impl<W: Work> Engine<W> {
         for thread in self.threads.drain(..) {
             // A worker catches what its work throws; a thread that died all the same has said so.
             drop(thread.join());
+        }
+        for station in &self.shared.stations {
+            settle::vacate(&self.shared, station);
         }
     }
 }

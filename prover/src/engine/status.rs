@@ -1,5 +1,6 @@
 //! A snapshot of an engine: queue, jobs, workers, memory.
 
+use super::fault::FaultCount;
 use super::job::{PartState, Priority};
 use super::shared::SchedOf;
 use crate::device::{Info, Work};
@@ -25,6 +26,8 @@ pub struct Status {
     pub devices: Vec<Info>,
     /// Jobs that ended so far.
     pub totals: Totals,
+    /// What became of the faults that were to be injected.
+    pub faults: Vec<FaultCount>,
 }
 
 /// An open job.
@@ -73,6 +76,8 @@ pub struct Totals {
     pub failed: u64,
     /// Given up.
     pub cancelled: u64,
+    /// Partitions that an allocation failed for, and that began anew with a smaller plan.
+    pub fallbacks: u64,
 }
 
 impl Status {
@@ -81,6 +86,7 @@ impl Status {
         now_us: u64,
         workers: Vec<WorkerStatus>,
         devices: Vec<Info>,
+        faults: Vec<FaultCount>,
     ) -> Self {
         let jobs = sched.jobs.values().map(|job| JobStatus {
             id: job.id.to_string(),
@@ -111,7 +117,9 @@ impl Status {
                 verified: sched.ended.verified,
                 failed: sched.ended.failed,
                 cancelled: sched.ended.cancelled,
+                fallbacks: sched.ended.fallbacks,
             },
+            faults,
         }
     }
 }

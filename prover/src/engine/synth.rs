@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tracefmt::event::What;
 
 use super::fault::Place;
-use super::sched::{Failure, Task};
+use super::sched::{Failure, Leg, Task};
 use super::shared::{InFlight, Raw, Reservation, SchedOf, Shared, panic_text};
 use crate::device::Work;
 use crate::trace::Scope;
@@ -38,7 +38,7 @@ pub(super) fn run<W: Work>(shared: &Arc<Shared<W>>) {
                 .event(&scope, What::GpuQueue { monolithic: false }),
             Err(failure) => shared.report_failure(&scope, failure),
         }
-        shared.settle(|sched, now_us| sched.end_synth(task.key, made, now_us));
+        shared.settle(|sched, now_us| sched.end_leg(Leg::Synthesis, task.key, made, now_us));
     }
 }
 

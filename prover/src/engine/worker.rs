@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tracefmt::event::What;
 
 use super::interpret::{Debt, Tenancy, pay};
-use super::sched::{Failure, Task};
+use super::sched::{Failure, Leg, Task};
 use super::shared::{InFlight, SchedOf, Shared, panic_text};
 use super::station::Station;
 use crate::device::Work;
@@ -31,7 +31,7 @@ pub(super) fn run<W: Work>(shared: &Shared<W>, station: &Station<W>, number: u32
             shared.report_failure(&scope, failure);
         }
         worker.set_busy(None);
-        shared.settle(|sched, now_us| sched.end_device(task.key, made, now_us));
+        shared.settle(|sched, now_us| sched.end_leg(Leg::Device, task.key, made, now_us));
     }
     pay(shared, station, &mut worker.debts);
 }
@@ -79,11 +79,8 @@ impl<W: Work> Worker<'_, W> {
         }
         let start = shared.now_us();
         shared.tracer.event(scope, What::GpuStart);
-        let plan = station
-            .plan(&flight.sizes)
-            .map_err(|error| Failure::Own(error.to_string()))?;
         let mut tenancy = Tenancy::new(shared, station, scope.clone(), &mut self.debts);
-        tenancy.run(&plan, task, &mut flight.state)?;
+        tenancy.run(&flight.sizes, task, &mut flight.state)?;
         drop(tenancy);
         let gpu_ms = Some(shared.now_us().saturating_sub(start) / 1000);
         shared.tracer.event(scope, What::GpuEnd { gpu_ms });

@@ -5,6 +5,7 @@
 //! [`install`] puts made parameters there, and refuses when the variable is not set: they must
 //! never end up among real ones.
 
+mod circuit;
 mod porep;
 mod post;
 mod sector;
@@ -17,6 +18,7 @@ use filecoin_proofs::constants::SectorShape2KiB;
 use crate::ProverError;
 use crate::srs::Srs;
 
+pub use circuit::{Asked, Real, Stated, Which, statements};
 pub use porep::{Kind, Porep};
 pub use post::{Post, window, winning};
 pub use sector::Sealed;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use blstrs::Scalar;
 use filecoin_proofs::constants::{DefaultPieceDomain, DefaultPieceHasher, SECTOR_SIZE_2_KIB};
 use filecoin_proofs::parameters::setup_params;
-use filecoin_proofs::{PoRepConfig, as_safe_commitment, verify_seal};
+use filecoin_proofs::{PoRepConfig, SealCommitPhase1Output, as_safe_commitment, verify_seal};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use storage_proofs_core::api_version::{ApiFeature, ApiVersion};
@@ -23,6 +23,8 @@ use crate::ProverError;
 type Drg<'a> = StackedDrg<'a, Tree, DefaultPieceHasher>;
 type Compound = StackedCompound<Tree, DefaultPieceHasher>;
 type Inputs = <Drg<'static> as ProofScheme<'static>>::PublicInputs;
+/// A circuit with its witness, and its public inputs.
+pub(super) type Made = (StackedCircuit<Tree, DefaultPieceHasher>, Vec<Scalar>);
 type Params<'a> = compound_proof::PublicParams<'a, Drg<'a>>;
 
 /// Who asks the questions.
@@ -55,13 +57,7 @@ impl Porep {
     pub fn new(kind: Kind, seed: u64) -> Result<Self, ProverError> {
         let mut dice = ChaCha20Rng::seed_from_u64(seed);
         let prover_id = draw(&mut dice);
-        let (version, features) = match kind {
-            Kind::Interactive => (ApiVersion::V1_1_0, vec![]),
-            Kind::NonInteractive => (ApiVersion::V1_2_0, vec![ApiFeature::NonInteractivePoRep]),
-        };
-        let config =
-            PoRepConfig::new_groth16_with_features(SECTOR_SIZE_2_KIB, [208; 32], version, features)
-                .map_err(filecoin)?;
+        let config = config(kind, kind.registered())?;
         Ok(Self {
             sealed: Sealed::new(&config, prover_id, &mut dice)?,
         })
@@ -76,37 +72,16 @@ impl Porep {
     ///
     /// # Errors
     /// [`ProverError::Filecoin`].
-    pub fn partition(
-        &self,
-        partition: usize,
-    ) -> Result<(StackedCircuit<Tree, DefaultPieceHasher>, Vec<Scalar>), ProverError> {
-        let inputs = self.inputs().map_err(filecoin)?;
-        let params: Params<'_> = Compound::setup(&compound_proof::SetupParams {
-            vanilla_params: setup_params(&self.sealed.config).map_err(filecoin)?,
-            partitions: Some(usize::from(self.sealed.config.partitions)),
-            priority: false,
-        })
-        .map_err(filecoin)?;
-        let vanilla = self.sealed.c1.vanilla_proofs.get(partition);
-        let vanilla = vanilla.ok_or_else(|| filecoin("expected a partition, found none"))?;
-        let params = &params.vanilla_params;
-        let circuit = Compound::circuit(&inputs, (), vanilla, params, Some(partition));
-        let public = Compound::generate_public_inputs(&inputs, params, Some(partition));
-        Ok((circuit.map_err(filecoin)?, public.map_err(filecoin)?))
+    pub fn partition(&self, partition: usize) -> Result<Made, ProverError> {
+        circuit(&self.sealed.config, &self.sealed.c1, partition).map_err(filecoin)
     }
 
-    fn inputs(&self) -> Result<Inputs, anyhow::Error> {
-        use filecoin_hashers::Domain as _;
-        let c1 = &self.sealed.c1;
-        Ok(PublicInputs {
-            replica_id: c1.replica_id,
-            tau: Some(Tau {
-                comm_d: DefaultPieceDomain::try_from_bytes(&c1.comm_d)?,
-                comm_r: as_safe_commitment(&c1.comm_r, "comm_r")?,
-            }),
-            k: None,
-            seed: Some(c1.seed),
-        })
+    /// The first half of the commitment, as Filecoin's own interface hands it to the second.
+    ///
+    /// # Errors
+    /// [`ProverError::Filecoin`].
+    pub fn request(&self) -> Result<Vec<u8>, ProverError> {
+        bincode::serialize(&self.sealed.c1).map_err(filecoin)
     }
 
     /// Where Filecoin looks for the parameters and the verifying key of such proofs.
@@ -137,4 +112,71 @@ impl Porep {
         )
         .map_err(filecoin)
     }
+}
+
+impl Kind {
+    /// The number under which the chain knows a sealing of 2 KiB of this kind.
+    pub const fn registered(self) -> u64 {
+        match self {
+            Self::Interactive => 5,
+            Self::NonInteractive => 15,
+        }
+    }
+
+    /// The kind of a number of the chain, for sectors of 2 KiB.
+    pub const fn of_registered(number: u64) -> Option<Self> {
+        match number {
+            0 | 5 => Some(Self::Interactive),
+            15 => Some(Self::NonInteractive),
+            _ => None,
+        }
+    }
+}
+
+/// How a sector was sealed. The number of the chain is what its graph is drawn from.
+pub(super) fn config(kind: Kind, registered: u64) -> Result<PoRepConfig, ProverError> {
+    let (version, features) = match (kind, registered) {
+        (Kind::Interactive, 0) => (ApiVersion::V1_0_0, vec![]),
+        (Kind::Interactive, _) => (ApiVersion::V1_1_0, vec![]),
+        (Kind::NonInteractive, _) => (ApiVersion::V1_2_0, vec![ApiFeature::NonInteractivePoRep]),
+    };
+    let mut porep_id = [0; 32];
+    for (byte, of) in porep_id.iter_mut().zip(registered.to_le_bytes()) {
+        *byte = of;
+    }
+    PoRepConfig::new_groth16_with_features(SECTOR_SIZE_2_KIB, porep_id, version, features)
+        .map_err(filecoin)
+}
+
+/// The circuit of a partition of a commitment, and its public inputs.
+pub(super) fn circuit(
+    config: &PoRepConfig,
+    c1: &SealCommitPhase1Output<Tree>,
+    partition: usize,
+) -> Result<Made, anyhow::Error> {
+    let inputs = inputs(c1)?;
+    let params: Params<'_> = Compound::setup(&compound_proof::SetupParams {
+        vanilla_params: setup_params(config)?,
+        partitions: Some(usize::from(config.partitions)),
+        priority: false,
+    })?;
+    let vanilla = c1.vanilla_proofs.get(partition);
+    let vanilla = vanilla.ok_or_else(|| anyhow::anyhow!("expected a partition, found none"))?;
+    let params = &params.vanilla_params;
+    let circuit = Compound::circuit(&inputs, (), vanilla, params, Some(partition))?;
+    let public = Compound::generate_public_inputs(&inputs, params, Some(partition))?;
+    Ok((circuit, public))
+}
+
+fn inputs(c1: &SealCommitPhase1Output<Tree>) -> Result<Inputs, anyhow::Error> {
+    use filecoin_hashers::Domain as _;
+    Ok(PublicInputs {
+        replica_id: c1.replica_id,
+        tau: Some(Tau {
+            comm_d: DefaultPieceDomain::try_from_bytes(&c1.comm_d)?,
+            comm_r: as_safe_commitment(&c1.comm_r, "comm_r")?,
+        }),
+        k: None,
+        seed: Some(c1.seed),
+    })
 }

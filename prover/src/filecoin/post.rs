@@ -10,8 +10,8 @@ use filecoin_proofs::constants::{
 };
 use filecoin_proofs::parameters::{window_post_setup_params, winning_post_setup_params};
 use filecoin_proofs::{
-    ChallengeSeed, PoRepConfig, PoStConfig, PoStType, PrivateReplicaInfo, ProverId,
-    PublicReplicaInfo, as_safe_commitment, generate_fallback_sector_challenges,
+    ChallengeSeed, FallbackPoStSectorProof, PoRepConfig, PoStConfig, PoStType, PrivateReplicaInfo,
+    ProverId, PublicReplicaInfo, as_safe_commitment, generate_fallback_sector_challenges,
     generate_single_vanilla_proof, partition_vanilla_proofs, verify_window_post,
     verify_winning_post,
 };
@@ -33,6 +33,7 @@ pub struct Post {
     randomness: ChallengeSeed,
     prover_id: ProverId,
     sectors: Vec<Sealed>,
+    vanilla: Vec<FallbackPoStSectorProof<Tree>>,
     /// The circuit with its witness.
     pub circuit: FallbackPoStCircuit<Tree>,
     /// The public inputs, the constant one not among them.
@@ -52,7 +53,7 @@ impl fmt::Debug for Post {
 /// # Errors
 /// [`ProverError::Filecoin`].
 pub fn window(seed: u64) -> Result<Post, ProverError> {
-    Post::new(PoStType::Window, 2, WINDOW_POST_CHALLENGE_COUNT, seed)
+    Post::new(PoStType::Window, seed)
 }
 
 /// WinningPoSt over one sector that is sealed for it.
@@ -60,42 +61,42 @@ pub fn window(seed: u64) -> Result<Post, ProverError> {
 /// # Errors
 /// [`ProverError::Filecoin`].
 pub fn winning(seed: u64) -> Result<Post, ProverError> {
-    Post::new(PoStType::Winning, 1, WINNING_POST_CHALLENGE_COUNT, seed)
+    Post::new(PoStType::Winning, seed)
 }
 
 impl Post {
-    fn new(
-        typ: PoStType,
-        sector_count: usize,
-        challenge_count: usize,
-        seed: u64,
-    ) -> Result<Self, ProverError> {
-        let api_version = ApiVersion::V1_1_0;
+    fn new(typ: PoStType, seed: u64) -> Result<Self, ProverError> {
+        let config = config(typ);
         let mut dice = ChaCha20Rng::seed_from_u64(seed);
         let (prover_id, randomness) = (draw(&mut dice), draw(&mut dice));
-        let porep = PoRepConfig::new_groth16(SECTOR_SIZE_2_KIB, [208; 32], api_version);
-        let mut sectors = (0..sector_count)
+        let porep = PoRepConfig::new_groth16(SECTOR_SIZE_2_KIB, [208; 32], config.api_version);
+        let mut sectors = (0..config.sector_count)
             .map(|_| Sealed::new(&porep, prover_id, &mut dice))
             .collect::<Result<Vec<_>, _>>()?;
         sectors.sort_by_key(|sector| sector.id);
-        let config = PoStConfig {
-            sector_size: SECTOR_SIZE_2_KIB.into(),
-            sector_count,
-            challenge_count,
-            typ,
-            priority: false,
-            api_version,
-        };
+        let vanilla = vanilla(&config, &randomness, prover_id, &sectors).map_err(filecoin)?;
         let (circuit, inputs) =
-            synthesisable(&config, &randomness, prover_id, &sectors).map_err(filecoin)?;
+            circuit(&config, &randomness, prover_id, &vanilla).map_err(filecoin)?;
         Ok(Self {
             config,
             randomness,
             prover_id,
             sectors,
+            vanilla,
             circuit,
             inputs,
         })
+    }
+
+    /// The challenges of the day, and what the sectors answer, each as Filecoin's own interface
+    /// hands it from one process to another.
+    ///
+    /// # Errors
+    /// [`ProverError::Filecoin`].
+    pub fn request(&self) -> Result<(ChallengeSeed, Vec<Vec<u8>>), ProverError> {
+        let each = self.vanilla.iter().map(bincode::serialize);
+        let vanilla = each.collect::<Result<_, _>>().map_err(filecoin)?;
+        Ok((self.randomness, vanilla))
     }
 
     /// Where Filecoin looks for the parameters and the verifying key of such proofs.
@@ -132,25 +133,51 @@ impl Post {
 /// What goes into a circuit beside its proof: nothing.
 type Component = <FallbackPoStCircuit<Tree> as CircuitComponent>::ComponentPrivateInputs;
 
-/// The circuit of the one partition and its public inputs.
-fn synthesisable(
+/// A circuit with its witness, and its public inputs.
+pub(super) type Made = (FallbackPoStCircuit<Tree>, Vec<Scalar>);
+
+/// How such proofs about 2 KiB sectors are made.
+pub(super) fn config(typ: PoStType) -> PoStConfig {
+    let (sector_count, challenge_count) = match typ {
+        PoStType::Window => (2, WINDOW_POST_CHALLENGE_COUNT),
+        PoStType::Winning => (1, WINNING_POST_CHALLENGE_COUNT),
+    };
+    PoStConfig {
+        sector_size: SECTOR_SIZE_2_KIB.into(),
+        sector_count,
+        challenge_count,
+        typ,
+        priority: false,
+        api_version: ApiVersion::V1_1_0,
+    }
+}
+
+/// The answers of sealed sectors to the challenges of the day.
+pub(super) fn vanilla(
     config: &PoStConfig,
     randomness: &ChallengeSeed,
     prover_id: ProverId,
     sectors: &[Sealed],
-) -> Result<(FallbackPoStCircuit<Tree>, Vec<Scalar>), anyhow::Error> {
+) -> Result<Vec<FallbackPoStSectorProof<Tree>>, anyhow::Error> {
     let ids: Vec<_> = sectors.iter().map(|sector| sector.id).collect();
     let challenges =
         generate_fallback_sector_challenges::<Tree>(config, randomness, &ids, prover_id)?;
-    let mut vanilla = Vec::new();
-    for sector in sectors {
+    let answer = |sector: &Sealed| {
         let replica =
             PrivateReplicaInfo::<Tree>::new(sector.replica(), sector.c1.comm_r, sector.cache())?;
         let challenges = challenges.get(&sector.id).map_or(&[][..], Vec::as_slice);
-        vanilla.push(generate_single_vanilla_proof::<Tree>(
-            config, sector.id, &replica, challenges,
-        )?);
-    }
+        generate_single_vanilla_proof::<Tree>(config, sector.id, &replica, challenges)
+    };
+    sectors.iter().map(answer).collect()
+}
+
+/// The circuit of the one partition that such answers fill.
+pub(super) fn circuit(
+    config: &PoStConfig,
+    randomness: &ChallengeSeed,
+    prover_id: ProverId,
+    vanilla: &[FallbackPoStSectorProof<Tree>],
+) -> Result<Made, anyhow::Error> {
     let vanilla_params = match config.typ {
         PoStType::Window => window_post_setup_params(config),
         PoStType::Winning => winning_post_setup_params(config)?,
@@ -173,7 +200,7 @@ fn synthesisable(
             .collect(),
         k: None,
     };
-    let proofs = partition_vanilla_proofs(config, &params.vanilla_params, &inputs, 1, &vanilla)?;
+    let proofs = partition_vanilla_proofs(config, &params.vanilla_params, &inputs, 1, vanilla)?;
     let first = proofs
         .first()
         .ok_or_else(|| anyhow::anyhow!("expected a partition, found none"))?;

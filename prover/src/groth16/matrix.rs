@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use bellpepper_core::{Index, LinearCombination};
 use blstrs::Scalar;
 use ff::Field as _;
+use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use super::Assignment;
@@ -130,11 +131,112 @@ impl Matrix {
         }
     }
 
+    /// The first `rows` rows so often, one copy after another: with each, all inputs but the first
+    /// are `inputs` further on, the auxiliary variables `aux`. Nothing if it has more terms than
+    /// the ends can name; that the words can name the variables is the caller's care.
+    pub(super) fn repeat(
+        &self,
+        (rows, count): (usize, usize),
+        (inputs, aux): (usize, usize),
+    ) -> Option<Self> {
+        let end = rows.checked_sub(1).and_then(|last| self.ends.get(last));
+        let tile = self.words.get(..end.copied().unwrap_or(0) as usize)?;
+        let total = tile.len().checked_mul(count)?;
+        u32::try_from(total).ok()?;
+        let mut words = vec![0; total];
+        words
+            .par_chunks_mut(tile.len().max(1))
+            .enumerate()
+            .for_each(|(copy, words)| shift(tile, words, (copy * inputs, copy * aux)));
+        let mut ends = vec![0; rows * count];
+        ends.par_chunks_mut(rows.max(1))
+            .enumerate()
+            .for_each(|(copy, ends)| {
+                for (to, end) in ends.iter_mut().zip(&self.ends) {
+                    // No end is beyond the total, which fits.
+                    *to = u32::try_from(copy * tile.len()).unwrap_or(u32::MAX) + end;
+                }
+            });
+        Some(Self {
+            ends,
+            words,
+            coefficients: self.coefficients.clone(),
+        })
+    }
+
+    /// Appends a row for each of the first `count` inputs, with that input alone or with nothing.
+    /// Nothing is left if there are too many terms.
+    pub(super) fn with_input_rows(mut self, count: usize, occur: bool) -> Option<Self> {
+        for index in 0..u32::try_from(count).ok()? {
+            if occur {
+                self.words.push(index);
+            }
+            self.ends.push(u32::try_from(self.words.len()).ok()?);
+        }
+        Some(self)
+    }
+
+    /// Adds to each sum, of the variables of a kind from number `first` on, coefficient times the
+    /// row's weight for every term of theirs.
+    pub(crate) fn add_columns(
+        &self,
+        weights: &[Scalar],
+        (is_aux, first): (bool, usize),
+        sums: &mut [Scalar],
+    ) {
+        let kind = if is_aux { AUX } else { 0 };
+        let mut start = 0;
+        for (&end, weight) in self.ends.iter().zip(weights) {
+            let row = self.words.get(start..end as usize).unwrap_or(&[]);
+            start = end as usize;
+            let mut words = row.iter();
+            while let Some(&word) = words.next() {
+                let coefficient = if word & TABLE == 0 {
+                    None
+                } else {
+                    words.next()
+                };
+                if word & AUX != kind {
+                    continue;
+                }
+                let at = ((word & INDEX) as usize).wrapping_sub(first);
+                let Some(sum) = sums.get_mut(at) else {
+                    continue;
+                };
+                match coefficient {
+                    Some(&at) => *sum += self.coefficients[at as usize] * weight,
+                    None if word & MINUS == 0 => *sum += weight,
+                    None => *sum -= weight,
+                }
+            }
+        }
+    }
+
     fn row_words(&self, row: usize) -> &[u32] {
         let end = |row: usize| self.ends.get(row).copied();
         let start = row.checked_sub(1).map_or(Some(0), end).unwrap_or(0);
         let end = end(row).unwrap_or(start);
         self.words.get(start as usize..end as usize).unwrap_or(&[])
+    }
+}
+
+/// Copies words, naming later variables: all inputs but the first, and the auxiliary ones.
+fn shift(from: &[u32], to: &mut [u32], (inputs, aux): (usize, usize)) {
+    // The caller knows that every index fits.
+    let by = |of: usize| u32::try_from(of).unwrap_or(0);
+    let (inputs, aux) = (by(inputs), by(aux));
+    let mut words = to.iter_mut().zip(from);
+    while let Some((to, &word)) = words.next() {
+        *to = match word & (AUX | INDEX) {
+            0 => word,
+            of if of & AUX == 0 => word + inputs,
+            _ => word + aux,
+        };
+        if word & TABLE != 0
+            && let Some((to, &at)) = words.next()
+        {
+            *to = at;
+        }
     }
 }
 

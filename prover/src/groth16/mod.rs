@@ -3,20 +3,22 @@
 
 mod key;
 mod matrix;
+mod mix;
 mod proof;
 mod prove;
 mod quotient;
-mod record;
+mod repeat;
 mod shape;
+mod synthesis;
 #[cfg(test)]
 mod testing;
 mod verify;
-mod witness;
 
 pub use key::{ProvingKey, VerifyingKey};
 pub use matrix::Matrix;
+pub use mix::Mix;
 pub use proof::{PROOF_BYTES, Proof};
 pub use prove::{Observer, Phase, Sums, assemble, msm_a, msm_b_g1, msm_b_g2, msm_h, msm_l, prove};
-pub use quotient::{Evaluations, evaluate, quotient};
+pub use quotient::{Evaluations, Factors, evaluate, quotient};
 pub use shape::{Assignment, Density, Shape};
 pub use verify::PreparedKey;

@@ -4,7 +4,7 @@
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use group::{Curve as _, prime::PrimeCurveAffine as _};
 
-use super::{Assignment, Density, Proof, ProvingKey, Shape, VerifyingKey, evaluate, quotient};
+use super::{Assignment, Density, Factors, Proof, ProvingKey, Shape, VerifyingKey};
 use crate::{ProverError, msm, ntt::Domain};
 
 /// The phases of a proof, in their order.
@@ -161,23 +161,18 @@ pub fn prove(
     observer: &mut dyn Observer,
 ) -> Result<Proof, ProverError> {
     shape.check_key(key)?;
-    shape.check(assignment)?;
     if bool::from(key.vk.delta_g1.is_identity() | key.vk.delta_g2.is_identity()) {
         return Err(ProverError::WeakKey);
     }
-    let evaluations = observe(observer, Phase::Evaluate, || evaluate(shape, assignment));
-    if let Some(row) = evaluations.first_unsatisfied() {
-        return Err(ProverError::Unsatisfied {
-            row,
-            rows: shape.num_constraints(),
-        });
-    }
+    let factors = observe(observer, Phase::Evaluate, || {
+        Factors::new(shape, assignment)
+    })?;
     let h = observe(observer, Phase::Quotient, || {
         // The tables of the domain are gone before the sums begin.
-        quotient(&Domain::new(shape.log2())?, evaluations)
+        factors.quotient(&Domain::new(shape.log2())?, shape, assignment)
     })?;
     let sums = Sums {
-        h: observe(observer, Phase::MsmH, || msm_h(key, &h)),
+        h: observe(observer, Phase::MsmH, || msm::g1_owned(key.h, h)),
         l: observe(observer, Phase::MsmL, || msm_l(key, assignment)),
         a: observe(observer, Phase::MsmA, || msm_a(key, shape, assignment)),
         b_g1: observe(observer, Phase::MsmBG1, || msm_b_g1(key, shape, assignment)),
@@ -201,6 +196,7 @@ mod tests {
     use group::Group as _;
 
     use super::super::testing::square;
+    use super::super::{evaluate, quotient};
     use super::*;
 
     const BLINDING: (Scalar, Scalar) = (Scalar::ZERO, Scalar::ZERO);

@@ -4,8 +4,9 @@ use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, Varia
 use blstrs::Scalar;
 use ff::Field as _;
 
+use super::ProvingKey;
 use super::matrix::{Builder, MAX_VARIABLES, Matrix};
-use super::{ProvingKey, record::Recorder, witness::Witness};
+use super::synthesis::{Matrices, Recorder, Witness};
 use crate::ProverError;
 
 /// The values of all variables of a circuit.
@@ -81,15 +82,15 @@ impl Density {
 /// The rows are the circuit's own constraints, then one (inputᵢ, 0, 0) for every input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    a: Matrix,
-    b: Matrix,
-    c: Matrix,
-    a_aux: Density,
-    b_inputs: Density,
-    b_aux: Density,
-    num_inputs: usize,
-    num_aux: usize,
-    log2: u32,
+    pub(super) a: Matrix,
+    pub(super) b: Matrix,
+    pub(super) c: Matrix,
+    pub(super) a_aux: Density,
+    pub(super) b_inputs: Density,
+    pub(super) b_aux: Density,
+    pub(super) num_inputs: usize,
+    pub(super) num_aux: usize,
+    pub(super) log2: u32,
 }
 
 impl Shape {
@@ -110,14 +111,9 @@ impl Shape {
                 |zero: LinearCombination<Scalar>| zero,
             );
         }
-        let Recorder {
-            values,
-            a,
-            b,
-            c,
-            rows,
-        } = recorder;
-        let shape = Self::new([a, b, c], values.inputs.len(), values.aux.len(), rows)?;
+        let Recorder { values, rows } = recorder;
+        let Matrices { a, b, c, count } = rows;
+        let shape = Self::new([a, b, c], values.inputs.len(), values.aux.len(), count)?;
         Ok((shape, values))
     }
 
@@ -136,10 +132,7 @@ impl Shape {
         let (Some(a), Some(b), Some(c)) = (a, b, c) else {
             return Err(too_large());
         };
-        let domain = rows
-            .checked_next_power_of_two()
-            .filter(|&size| size <= MAX_VARIABLES);
-        let log2 = domain.ok_or_else(too_large)?.ilog2();
+        let log2 = domain_log2(rows).ok_or_else(too_large)?;
         for matrix in [&a, &b, &c] {
             let (inputs, aux) = matrix.columns();
             for (kind, most, count) in [("input", inputs, num_inputs), ("auxiliary", aux, num_aux)]
@@ -275,6 +268,12 @@ impl Shape {
     pub fn domain(&self) -> usize {
         1 << self.log2
     }
+}
+
+/// Binary logarithm of the domain that holds so many rows, if words can name its points.
+pub(super) fn domain_log2(rows: usize) -> Option<u32> {
+    let size = rows.checked_next_power_of_two()?;
+    (size <= MAX_VARIABLES).then(|| size.ilog2())
 }
 
 fn other_circuit(

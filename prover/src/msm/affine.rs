@@ -2,14 +2,25 @@
 //! against 7 and 4 for a Jacobian mixed addition (and 8 and 2 in XYZZ coordinates).
 //!
 //! The pairs of a round must not depend on each other; [`Tree`] makes such rounds out of runs of
-//! points that are to be summed. Memory: a round of n pairs holds 6·n field elements, and never
-//! more than [`ROUND_PAIRS`] pairs are taken at once.
+//! points that are to be summed. Memory: a round of n pairs holds 7·n field elements, and never
+//! more pairs are taken at once than [`Adder::new`] was told.
 
 use super::lanes::{Lanes, WIDTH, Work};
 
-/// Pairs under one inversion: 4096 pairs of G1 are 2.4 MB of scratch, and the inversion is then
-/// under 1 % of the work.
-pub(super) const ROUND_PAIRS: usize = 4096;
+/// Most pairs under one inversion: 4096 pairs of G1 are 1.8 MB of scratch, and the inversion is
+/// then under 1 % of the work.
+const ROUND_PAIRS_MAX: usize = 4096;
+/// Fewest, in sums of few points: an inversion is then a twentieth of the work.
+const ROUND_PAIRS_MIN: usize = 512;
+
+/// Pairs under one inversion for a sum of `count` points on so many threads: what the threads hold
+/// together is to stay below what the points' scalars take.
+pub(super) fn round_pairs(count: usize, threads: usize) -> usize {
+    let share = count / (16 * threads.max(1));
+    share
+        .next_power_of_two()
+        .clamp(ROUND_PAIRS_MIN, ROUND_PAIRS_MAX)
+}
 
 /// A point at rest; infinity is all zeros, which no point of the curve is (none has y = 0, since
 /// the order of the curve is odd).
@@ -69,14 +80,18 @@ struct Exception {
 
 /// The scratch of one thread.
 pub(super) struct Adder<L: Lanes> {
+    /// Pairs under one inversion.
+    round: usize,
     steps: Vec<Step<L>>,
     exceptions: Vec<Exception>,
 }
 
 impl<L: Lanes> Adder<L> {
-    pub(super) fn new() -> Self {
+    /// An adder of rounds of `round` pairs.
+    pub(super) fn new(round: usize) -> Self {
         Self {
-            steps: Vec::new(),
+            round,
+            steps: Vec::with_capacity(round.div_ceil(WIDTH)),
             exceptions: Vec::new(),
         }
     }
@@ -88,7 +103,7 @@ impl<L: Lanes> Adder<L> {
         pairs: &[Pair],
         out: &mut [Point<L::Kept>],
     ) {
-        for pairs in pairs.chunks(ROUND_PAIRS) {
+        for pairs in pairs.chunks(self.round) {
             L::within(Round {
                 adder: self,
                 source,
@@ -270,14 +285,28 @@ pub(super) struct Tree<L: Lanes> {
 }
 
 impl<L: Lanes> Tree<L> {
-    pub(super) fn new() -> Self {
+    /// A tree whose rounds are of `round` pairs, with room for twice as many points in runs that
+    /// are long, and for `runs` runs of any length.
+    pub(super) fn new(round: usize, runs: usize) -> Self {
         Self {
-            adder: Adder::new(),
-            pairs: Vec::new(),
-            moves: Vec::new(),
-            points: Vec::new(),
-            next: Vec::new(),
+            adder: Adder::new(round),
+            pairs: Vec::with_capacity(round),
+            moves: Vec::with_capacity(runs.max(round / 4)),
+            points: Vec::with_capacity(runs.max(round + round / 4)),
+            next: Vec::with_capacity(round / 2 + round / 4),
         }
+    }
+
+    /// Of each of its lists, in points and pairs, what it has asked for; the larger place first.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> [usize; 4] {
+        let [a, b] = [self.points.capacity(), self.next.capacity()];
+        [
+            a.max(b),
+            a.min(b),
+            self.pairs.capacity(),
+            self.moves.capacity(),
+        ]
     }
 
     pub(super) fn adder(&mut self) -> &mut Adder<L> {
@@ -289,6 +318,10 @@ impl<L: Lanes> Tree<L> {
     /// `runs` is left in pieces; none may be zero. Holds 1.5 points a point of the source.
     pub(super) fn sum<S: Source<L>>(&mut self, source: S, runs: &mut [u32]) -> &[Point<L::Kept>] {
         self.halve(runs);
+        // The first round leaves the most; an odd number of rounds has left the places changed.
+        if self.points.capacity() < self.next.capacity() {
+            std::mem::swap(&mut self.points, &mut self.next);
+        }
         self.points.resize(self.count(), Point::default());
         self.adder.add(source, &self.pairs, &mut self.points);
         Adder::<L>::copy(source, &self.moves, &mut self.points);

@@ -5,7 +5,7 @@
 //! summed by a tree: no bucket is added to twice in a round, whatever the scalars are. The buckets
 //! of a window are cut into ranges, which are the tasks of the threads.
 
-use super::affine::{Pair, Point, Source, Tree};
+use super::affine::{Pair, Point, Source, Tree, round_pairs};
 use super::field;
 use super::lanes::{Lanes, WIDTH};
 use super::terms::{Entry, Sorted, Terms, Windows};
@@ -14,13 +14,8 @@ use group::Group;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// Entries that are summed at a time; what they need stays in the second-level cache.
-const SLICE: usize = 2 * super::affine::ROUND_PAIRS;
 /// Buckets in a chain of running sums.
 const CHAIN: usize = 32;
-/// Ranges that the buckets of a window are cut into, and how many buckets one has at least.
-const RANGES: usize = 8;
-const RANGE_BUCKETS_MIN: usize = 512;
 
 /// A group of points that are summed.
 pub(super) trait Curve: Sync {
@@ -70,6 +65,8 @@ impl<C: Curve, L: Lanes<Raw = C::Raw>> Source<L> for Bases<'_, C> {
 /// more than the additions that are done in it.
 struct Scratch<L: Lanes> {
     tree: Tree<L>,
+    /// Entries that are summed at a time; what they need stays in the second-level cache.
+    slice: usize,
     runs: Vec<u32>,
     owners: Vec<usize>,
     sums: Vec<Point<L::Kept>>,
@@ -78,14 +75,23 @@ struct Scratch<L: Lanes> {
 }
 
 impl<L: Lanes> Scratch<L> {
-    fn new() -> Self {
+    /// For rounds of so many pairs and ranges of so many buckets, none if there are only ones.
+    /// Room for all but awkward sums is asked for here, on the thread that wants the sum: what the
+    /// threads of the pool ask for stays with each of them.
+    fn new(round: usize, buckets: usize) -> Self {
+        let chains = buckets.div_ceil(CHAIN);
+        // A bucket has a sum from every slice it reaches into: two for most that have any.
+        let owners = buckets + buckets / 4;
+        let points = |count| Vec::with_capacity(count);
         Self {
-            tree: Tree::new(),
-            runs: Vec::new(),
-            owners: Vec::new(),
-            sums: Vec::new(),
-            pairs: Vec::new(),
-            spare: Vec::new(),
+            tree: Tree::new(round, owners),
+            slice: 2 * round,
+            runs: Vec::with_capacity(buckets.min(2 * round) + 1),
+            owners: Vec::with_capacity(owners),
+            sums: points(owners),
+            pairs: Vec::with_capacity(2 * chains),
+            // The last is taken first: the buckets with the sums of their chains, then those sums.
+            spare: [2 * chains, buckets + 2 * chains].map(points).into(),
         }
     }
 
@@ -98,17 +104,31 @@ impl<L: Lanes> Scratch<L> {
     }
 }
 
-/// Scratch that is not in use.
-struct Pool<L: Lanes>(Mutex<Vec<Scratch<L>>>);
+/// Scratch that is not in use, and what it is for: the pairs of a round, the buckets of a range.
+struct Pool<L: Lanes> {
+    free: Mutex<Vec<Scratch<L>>>,
+    round: usize,
+    buckets: usize,
+}
 
 impl<L: Lanes> Pool<L> {
+    fn new(threads: usize, round: usize, buckets: usize) -> Self {
+        let free = (0..threads).map(|_| Scratch::new(round, buckets));
+        Self {
+            free: Mutex::new(free.collect()),
+            round,
+            buckets,
+        }
+    }
+
     fn with<R>(&self, work: impl FnOnce(&mut Scratch<L>) -> R) -> R {
         // A thread that panicked gave nothing back, so what is there is whole.
-        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut scratch = free.pop().unwrap_or_else(Scratch::new);
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let scratch = free.pop();
         drop(free);
+        let mut scratch = scratch.unwrap_or_else(|| Scratch::new(self.round, self.buckets));
         let result = work(&mut scratch);
-        self.0
+        self.free
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(scratch);
@@ -121,20 +141,26 @@ pub(super) fn sum<C: Curve, L: Lanes<Raw = C::Raw>>(
     bases: &[C::Affine],
     mut terms: Terms,
 ) -> C::Sum {
-    let pool = Pool::<L>(Mutex::new(Vec::new()));
+    let (count, bits) = terms.dense();
+    let threads = rayon::current_num_threads();
+    let round = round_pairs(count.max(terms.count_ones()), threads);
+    let windows = Windows::choose(count, bits);
+    let buckets = if count == 0 { 0 } else { windows.ranges().1 };
+    let pool = Pool::<L>::new(threads, round, buckets);
     let ones = terms.ones().map(|entries| {
         pool.with(|scratch| {
-            let runs = &mut [length(entries)];
-            let sums = scratch.tree.sum(Bases::<C> { bases, entries }, runs);
-            sums.iter().map(projective::<C, L>).sum::<C::Sum>()
+            let sum = |entries| {
+                let runs = &mut [length(entries)];
+                let sums = scratch.tree.sum(Bases::<C> { bases, entries }, runs);
+                sums.iter().map(projective::<C, L>).sum::<C::Sum>()
+            };
+            entries.chunks(scratch.slice).map(sum).sum::<C::Sum>()
         })
     });
     let ones = ones.reduce(C::Sum::identity, |left, right| left + right);
-    let (count, bits) = terms.dense();
     if count == 0 {
         return ones;
     }
-    let windows = Windows::choose(count, bits);
     terms.raise(windows);
     let mut dense = C::Sum::identity();
     for sum in window_sums::<C, L>(bases, &terms, windows, &pool)
@@ -156,16 +182,18 @@ fn window_sums<C: Curve, L: Lanes<Raw = C::Raw>>(
     windows: Windows,
     pool: &Pool<L>,
 ) -> Vec<C::Sum> {
-    let ranges = (windows.buckets() / RANGE_BUCKETS_MIN).clamp(1, RANGES);
-    let buckets = windows.buckets() / ranges;
+    let (ranges, buckets) = windows.ranges();
     let mut sums = Vec::new();
     let together = 2 * rayon::current_num_threads();
     let all: Vec<u32> = (0..windows.count).collect();
+    let mut sorted: Vec<Sorted> = all
+        .iter()
+        .take(together)
+        .map(|_| terms.room(windows))
+        .collect();
     for group in all.chunks(together) {
-        let sorted: Vec<Sorted> = group
-            .par_iter()
-            .map(|window| terms.window(windows, *window))
-            .collect();
+        let each = sorted.par_iter_mut().zip(group);
+        each.for_each(|(sorted, window)| terms.window(windows, *window, sorted));
         let parts = (0..group.len() * ranges)
             .into_par_iter()
             .with_max_len(1)
@@ -220,14 +248,16 @@ impl<C: Curve> Range<'_, C> {
             runs,
             owners,
             sums,
+            slice,
             ..
         } = scratch;
+        let slice = *slice;
         owners.clear();
         sums.clear();
         let (from, to) = (self.starts[0] as usize, self.starts[buckets.len()] as usize);
         let mut bucket = 0;
-        for at in (from..to).step_by(SLICE) {
-            let end = to.min(at + SLICE);
+        for at in (from..to).step_by(slice) {
+            let end = to.min(at + slice);
             runs.clear();
             self.runs(at..end, &mut bucket, owners, runs);
             let source = Bases::<C> {
@@ -356,6 +386,7 @@ mod tests {
     use super::super::{G1, field::Assembly};
     use super::*;
     use blstrs::{G1Affine, G1Projective};
+    use ff::{Field as _, PrimeField as _};
     use group::Curve as _;
 
     fn points(count: u64) -> Vec<G1Affine> {
@@ -378,7 +409,7 @@ mod tests {
     #[test]
     fn runs_are_summed_each_for_itself() {
         let points = points(100);
-        let mut tree = Tree::<Assembly>::new();
+        let mut tree = Tree::<Assembly>::new(64, 0);
         let kept = kept(&points);
         for run in [1, 2, 3, 7, 50, 100] {
             let runs = &mut [run, 100 - run, 0];
@@ -402,7 +433,7 @@ mod tests {
     fn weights_count_from_one() {
         for count in [1, 2, 64, 65, 100, 2100] {
             let kept = kept(&points(count));
-            let (weighted, total) = weigh::<G1, Assembly>(&mut Scratch::new(), kept);
+            let (weighted, total) = weigh::<G1, Assembly>(&mut Scratch::new(64, 64), kept);
             let generator = G1Projective::generator();
             assert_eq!(
                 total,
@@ -411,6 +442,58 @@ mod tests {
             );
             let squares: u64 = (1..=count).map(|at| at * at).sum();
             assert_eq!(weighted, generator * Scalar::from(squares), "{count}");
+        }
+    }
+
+    /// What has been asked for of the memory that is kept from one range to the next.
+    fn room(scratch: &Scratch<Assembly>) -> Vec<usize> {
+        let Scratch {
+            runs,
+            owners,
+            sums,
+            pairs,
+            spare,
+            ..
+        } = scratch;
+        let mut room = vec![
+            runs.capacity(),
+            owners.capacity(),
+            sums.capacity(),
+            pairs.capacity(),
+        ];
+        room.extend(spare.iter().map(Vec::capacity));
+        room.extend(scratch.tree.room());
+        room
+    }
+
+    #[test]
+    fn an_ordinary_sum_asks_for_no_more_than_its_scratch_has() {
+        let some = points(64);
+        let bases: Vec<G1Affine> = some.iter().cycle().take(1 << 13).copied().collect();
+        let turn = Scalar::ROOT_OF_UNITY;
+        let scalars: Vec<Scalar> = (1..=bases.len() as u64)
+            .map(|at| turn * (Scalar::from(at) + turn.square()).invert().unwrap_or(turn))
+            .collect();
+        let mut terms = Terms::sort(bases.len(), |at| &scalars[at]);
+        let (count, bits) = terms.dense();
+        let windows = Windows::choose(count, bits);
+        terms.raise(windows);
+        let (ranges, buckets) = windows.ranges();
+        let mut scratch = Scratch::<Assembly>::new(round_pairs(count, 2), buckets);
+        let (before, mut sorted) = (room(&scratch), terms.room(windows));
+        assert!(before.iter().all(|capacity| *capacity > 0), "{before:?}");
+        for window in 0..windows.count {
+            terms.window(windows, window, &mut sorted);
+            for range in 0..ranges {
+                let from = range * buckets;
+                let range = Range::<G1> {
+                    bases: &bases,
+                    entries: &sorted.entries,
+                    starts: &sorted.starts[from..=from + buckets],
+                };
+                range.sum(from as u64, &mut scratch);
+            }
+            assert_eq!(room(&scratch), before, "window {window}");
         }
     }
 

@@ -10,6 +10,9 @@ use rayon::prelude::*;
 
 /// Scalars that one thread sorts at a time.
 const PIECE: usize = 1 << 14;
+/// Ranges that the buckets of a window are cut into, and how many buckets one has at least.
+const RANGES: usize = 8;
+const RANGE_BUCKETS_MIN: usize = 512;
 /// (r − 1)/2, least significant word first.
 const HALF: [u64; 4] = [
     0x7fff_ffff_8000_0000,
@@ -77,6 +80,8 @@ pub(super) struct Windows {
 pub(super) struct Sorted {
     pub(super) entries: Vec<Entry>,
     pub(super) starts: Vec<u32>,
+    /// Where the next entry of a bucket goes.
+    next: Vec<u32>,
 }
 
 impl Windows {
@@ -98,6 +103,12 @@ impl Windows {
         1 << (self.width - 1)
     }
 
+    /// How many ranges the buckets of a window are cut into, and how many of them each has.
+    pub(super) fn ranges(self) -> (usize, usize) {
+        let ranges = (self.buckets() / RANGE_BUCKETS_MIN).clamp(1, RANGES);
+        (ranges, self.buckets() / ranges)
+    }
+
     /// Σ 2^(width − 1) over all windows but the top one: added to a scalar, it turns its digits
     /// from 0 to 2^width − 1 into digits from −2^(width−1) up without a carry to follow.
     fn raise(self) -> [u64; 4] {
@@ -112,13 +123,20 @@ impl Windows {
 
 impl Terms {
     /// Sorts `count` terms; `scalar(i)` goes with base i.
+    ///
+    /// All memory is asked for here, on the calling thread, to the entry: what the threads of the
+    /// pool ask for stays with each of them, and is then there once a thread.
     pub(super) fn sort<'a>(count: usize, scalar: impl Fn(usize) -> &'a Scalar + Sync) -> Self {
         let count = count.min(1 << 31);
-        let piece = |from: usize| Piece::sort(from..count.min(from + PIECE), &scalar);
         let starts = (0..count).into_par_iter().step_by(PIECE);
-        Self {
-            pieces: starts.map(piece).collect(),
-        }
+        let range = |from: usize| from..count.min(from + PIECE);
+        let sizes: Vec<_> = starts
+            .map(|from| Piece::sizes(range(from), &scalar))
+            .collect();
+        let mut pieces: Vec<Piece> = sizes.into_iter().map(Piece::with_room).collect();
+        let all = pieces.par_iter_mut().enumerate();
+        all.for_each(|(at, piece)| piece.sort(range(at * PIECE), &scalar));
+        Self { pieces }
     }
 
     pub(super) fn ones(&self) -> impl ParallelIterator<Item = &[Entry]> {
@@ -126,6 +144,11 @@ impl Terms {
             .par_iter()
             .map(|piece| piece.ones.as_slice())
             .filter(|ones| !ones.is_empty())
+    }
+
+    /// How many terms are plus or minus a base.
+    pub(super) fn count_ones(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.ones.len()).sum()
     }
 
     /// How many terms are left besides the ones, and how many bits their scalars have.
@@ -150,33 +173,74 @@ impl Terms {
             .for_each(|piece| piece.raise(raise));
     }
 
+    /// Room for the dense terms of one window.
+    pub(super) fn room(&self, windows: Windows) -> Sorted {
+        let (count, _) = self.dense();
+        Sorted {
+            entries: Vec::with_capacity(count),
+            starts: Vec::with_capacity(windows.buckets() + 1),
+            next: Vec::with_capacity(windows.buckets() + 1),
+        }
+    }
+
     /// The dense terms by their digit in one window: a counting sort. Holds 4 bytes a term.
-    pub(super) fn window(&self, windows: Windows, window: u32) -> Sorted {
+    pub(super) fn window(&self, windows: Windows, window: u32, sorted: &mut Sorted) {
         let digits = Digits::new(windows, window);
-        let mut starts = vec![0; windows.buckets() + 1];
+        let Sorted {
+            entries,
+            starts,
+            next,
+        } = sorted;
+        starts.clear();
+        starts.resize(windows.buckets() + 1, 0);
         for piece in &self.pieces {
             digits.each(piece, |_, bucket| starts[bucket + 1] += 1);
         }
         let mut before = 0;
-        for start in &mut starts {
+        for start in starts.iter_mut() {
             before += *start;
             *start = before;
         }
-        let mut entries = vec![Entry(0); before as usize];
-        let mut next = starts.clone();
+        entries.clear();
+        entries.resize(before as usize, Entry(0));
+        next.clone_from(starts);
         for piece in &self.pieces {
             digits.each(piece, |entry, bucket| {
                 entries[next[bucket] as usize] = entry;
                 next[bucket] += 1;
             });
         }
-        Sorted { entries, starts }
     }
 }
 
 impl Piece {
-    fn sort<'a>(range: std::ops::Range<usize>, scalar: &impl Fn(usize) -> &'a Scalar) -> Self {
-        let mut piece = Self::default();
+    /// How many ones and how many dense terms there are, minus ones among the dense.
+    fn sizes<'a>(
+        range: std::ops::Range<usize>,
+        scalar: &impl Fn(usize) -> &'a Scalar,
+    ) -> (usize, usize) {
+        range.map(scalar).fold((0, 0), |(ones, dense), scalar| {
+            if *scalar == Scalar::ZERO {
+                (ones, dense)
+            } else if *scalar == Scalar::ONE {
+                (ones + 1, dense)
+            } else {
+                (ones, dense + 1)
+            }
+        })
+    }
+
+    fn with_room((ones, dense): (usize, usize)) -> Self {
+        Self {
+            ones: Vec::with_capacity(ones),
+            dense: Vec::with_capacity(dense),
+            words: std::array::from_fn(|_| Vec::with_capacity(dense)),
+            bits: 0,
+        }
+    }
+
+    fn sort<'a>(&mut self, range: std::ops::Range<usize>, scalar: &impl Fn(usize) -> &'a Scalar) {
+        let piece = self;
         for index in range {
             let scalar = scalar(index);
             if *scalar == Scalar::ZERO {
@@ -197,7 +261,6 @@ impl Piece {
             }
             piece.bits = piece.bits.max(bits_of(size));
         }
-        piece
     }
 
     fn raise(&mut self, raise: [u64; 4]) {
@@ -316,7 +379,8 @@ mod tests {
         terms.raise(windows);
         let mut sum = Scalar::ZERO;
         for window in (0..windows.count).rev() {
-            let sorted = terms.window(windows, window);
+            let mut sorted = terms.room(windows);
+            terms.window(windows, window, &mut sorted);
             for _ in 0..width {
                 sum = sum.double();
             }

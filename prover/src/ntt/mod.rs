@@ -130,22 +130,23 @@ impl Domain {
         Ok(())
     }
 
-    /// The coefficients of (A·B − C)/(Xⁿ − 1), left in `a`; `a`, `b` and `c` are the values of the
-    /// three on the domain, and `b` and `c` are left as scratch. The last coefficient is zero.
+    /// The coefficients of (A·B − C)/(Xⁿ − 1), left in `a`; `a` and `b` are the values of the two
+    /// on the domain. Once `b` has done its part, `values_of_c` is called with it and overwrites
+    /// all of it with the values of C: two vectors are enough. The last coefficient is zero.
     ///
     /// Six transforms: with ζⁿ = −1 the values of A·B on ζ·H give P = A·B mod (Xⁿ + 1), and
     /// since A·B = C + H·(Xⁿ − 1), P = C − 2H.
     ///
     /// # Errors
     ///
-    /// As [`Domain::fft`], for the first of the three that has another length, and
+    /// As [`Domain::fft`], for the first of the two that has another length, and
     /// [`ProverError::DomainTooLarge`] for 2^32 points, where there is no ζ. When A·B − C is not
     /// divisible, which no satisfied circuit makes it, the result means nothing.
     pub fn quotient(
         &self,
         a: &mut [Scalar],
         b: &mut [Scalar],
-        c: &mut [Scalar],
+        values_of_c: impl FnOnce(&mut [Scalar]),
     ) -> Result<(), ProverError> {
         if self.log2 >= LOG2_MAX {
             return Err(ProverError::DomainTooLarge {
@@ -154,19 +155,21 @@ impl Domain {
         }
         self.check(a)?;
         self.check(b)?;
-        self.check(c)?;
-        for side in [&mut *a, &mut *b, &mut *c] {
+        for side in [&mut *a, &mut *b] {
             reverse(side);
             self.transform.backward(side, 0);
+            // n times its coefficients now; the roots of X^n + 1 follow in the table.
+            self.transform.forward(side, 1);
         }
-        // Each is n times its coefficients now; the roots of X^n + 1 follow in the table.
-        self.transform.forward(a, 1);
-        self.transform.forward(b, 1);
         self.multiply(a, b);
         self.transform.backward(a, 1);
         let half = self.size_inverse * Scalar::TWO_INV;
         let product = half * self.size_inverse.square() * self.transform.roots.scale();
         self.scale(a, -product, Scalar::ONE);
+        let c = b;
+        values_of_c(c);
+        reverse(c);
+        self.transform.backward(c, 0);
         self.scale(c, half, Scalar::ONE);
         a.par_iter_mut()
             .zip(&*c)

@@ -6,13 +6,17 @@
 
 use blstrs::Scalar;
 use ff::Field;
+use rayon::prelude::*;
+
+use super::PIECE;
+use crate::scalars::Scalars;
 
 /// s for every block; those of the modulus X^n + 1 follow on those of X^n − 1.
 ///
 /// Holds 32 bytes a point of the domain.
 #[derive(Debug, Clone)]
 pub(super) struct Roots {
-    roots: Vec<Scalar>,
+    roots: Scalars,
     minus_first: Scalar,
 }
 
@@ -20,13 +24,14 @@ impl Roots {
     /// For 2^`log2` points, every root times `scale`; `of_order(k)` is a root of unity of order
     /// 2^k, the square of that for k + 1.
     pub(super) fn new(log2: u32, scale: Scalar, of_order: impl Fn(u32) -> Scalar) -> Self {
-        let mut roots = Vec::with_capacity(1 << log2);
-        roots.push(scale);
+        let mut roots = Scalars::zeros(1 << log2);
+        roots[0] = scale;
         for level in 0..log2 {
             let turn = of_order(level + 2);
-            for at in 0..1 << level {
-                roots.push(roots[at] * turn);
-            }
+            let (before, next) = roots.split_at_mut(1 << level);
+            let both = next.par_iter_mut().zip(before);
+            both.with_min_len(PIECE)
+                .for_each(|(next, before)| *next = *before * turn);
         }
         Self {
             roots,

@@ -17,20 +17,18 @@
 )]
 
 use super::roots::Roots;
+use crate::wide::{MASK, across, add, carry, constant, every, product};
 use blstrs::Scalar;
 use std::arch::x86_64::{
     __m256i, __m512i, _mm256_loadu_si256, _mm256_storeu_si256, _mm512_add_epi64, _mm512_and_si512,
     _mm512_castsi256_si512, _mm512_castsi512_si256, _mm512_cmplt_epi64_mask,
-    _mm512_extracti64x4_epi64, _mm512_inserti64x4, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
-    _mm512_mask_blend_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_permutexvar_epi64,
-    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_slli_epi64,
-    _mm512_srai_epi64, _mm512_srli_epi64, _mm512_sub_epi64, _mm512_unpackhi_epi64,
-    _mm512_unpacklo_epi64,
+    _mm512_extracti64x4_epi64, _mm512_inserti64x4, _mm512_madd52hi_epu64, _mm512_mask_blend_epi64,
+    _mm512_permutex2var_epi64, _mm512_permutexvar_epi64, _mm512_setr_epi64, _mm512_setzero_si512,
+    _mm512_srli_epi64, _mm512_sub_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
 const LIMBS: usize = 5;
 const LANES: usize = 8;
-const MASK: u64 = (1 << 52) - 1;
 /// r, least significant word first.
 const WORDS: [u64; 4] = [
     0xffff_ffff_0000_0001,
@@ -123,12 +121,6 @@ impl Wide {
         // SAFETY: `self` exists, so the processor has the instructions.
         unsafe { multiply(values, others) }
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn every(word: u64) -> __m512i {
-    _mm512_set1_epi64(word.cast_signed())
 }
 
 #[inline]
@@ -229,16 +221,6 @@ fn store(limbs: &Limbs, lanes: [&mut Scalar; LANES]) {
     }
 }
 
-/// Bits that lie in two words.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn across<const DOWN: u32, const UP: u32>(low: __m512i, high: __m512i) -> __m512i {
-    _mm512_or_si512(
-        _mm512_srli_epi64::<DOWN>(low),
-        _mm512_slli_epi64::<UP>(high),
-    )
-}
-
 /// One scalar in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -246,50 +228,11 @@ fn splat(scalar: &Scalar) -> Limbs {
     load([scalar; LANES])
 }
 
-/// Limbs of 52 bits again; the top one keeps what is over, and the sign.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn carry(mut limbs: Limbs) -> Limbs {
-    for at in 0..LIMBS - 1 {
-        limbs[at + 1] = _mm512_add_epi64(limbs[at + 1], _mm512_srai_epi64::<52>(limbs[at]));
-        limbs[at] = _mm512_and_si512(limbs[at], every(MASK));
-    }
-    limbs
-}
-
 /// a·b / 2^260, below 1.4r for factors whose product is below 12r².
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn mul(a: &Limbs, b: &Limbs) -> Limbs {
-    let zero = _mm512_setzero_si512();
-    let mut t = [zero; LIMBS];
-    for b in b {
-        for at in 0..LIMBS {
-            t[at] = _mm512_madd52lo_epu64(t[at], a[at], *b);
-        }
-        let m = _mm512_madd52lo_epu64(zero, t[0], every(R_INVERSE));
-        for at in 0..LIMBS {
-            t[at] = _mm512_madd52lo_epu64(t[at], m, every(R[at]));
-        }
-        t[1] = _mm512_add_epi64(t[1], _mm512_srli_epi64::<52>(t[0]));
-        for at in 0..LIMBS {
-            let next = if at + 1 < LIMBS { t[at + 1] } else { zero };
-            let high = _mm512_madd52hi_epu64(next, a[at], *b);
-            t[at] = _mm512_madd52hi_epu64(high, m, every(R[at]));
-        }
-    }
-    carry(t)
-}
-
-/// a + b, limbs not carried.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn add(a: &Limbs, b: &Limbs) -> Limbs {
-    let mut out = *a;
-    for at in 0..LIMBS {
-        out[at] = _mm512_add_epi64(a[at], b[at]);
-    }
-    out
+    product(a, b, &R, R_INVERSE)
 }
 
 /// a − b + `RAISE`·r, limbs not carried.
@@ -328,16 +271,6 @@ fn canonical(limbs: Limbs) -> Limbs {
         chosen[at] = _mm512_mask_blend_epi64(keep, less[at], out[at]);
     }
     chosen
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn constant(limbs: &[u64; LIMBS]) -> Limbs {
-    let mut out = [_mm512_setzero_si512(); LIMBS];
-    for (out, limb) in out.iter_mut().zip(limbs) {
-        *out = every(*limb);
-    }
-    out
 }
 
 /// Eight neighbours.

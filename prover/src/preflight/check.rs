@@ -141,7 +141,7 @@ impl Preflight {
         if check != Check::Binary && held < self.settings.stable_ms {
             line.state = State::Waiting;
             line.says = format!(
-                "{}, for {held} of {} ms",
+                "{}, and must stay so for {} ms: {held} so far",
                 line.says, self.settings.stable_ms
             );
         }

@@ -10,17 +10,15 @@ use rand_chacha::rand_core::{RngCore, SeedableRng as _};
 
 use crate::ProverError;
 use crate::circuits::Family;
-use crate::device::CpuDevice;
+use crate::device::Devices;
 use crate::device::groth16::{Groth16, Parameters, Partition};
 use crate::engine::{
     Config, Engine, Injection, JobEnd, JobSpec, Limits, Priority, Shutdown, StartError,
 };
-use crate::groth16::{Proof, Shape};
+use crate::groth16::{Mix, Proof, Shape};
 use crate::inputs::PublicInputs;
 use crate::trace::Tracer;
 
-/// Memory that the processor accounts for as if it were a card's, bytes.
-pub const CARD_BYTES: u64 = 24 << 30;
 /// Host memory that partitions in flight may hold, bytes.
 const HOST_BYTES: u64 = 64 << 30;
 
@@ -64,7 +62,23 @@ pub fn system_dice() -> ChaCha20Rng {
 /// # Errors
 /// What the synthesis says.
 pub fn shape(family: &Family) -> Result<Shape, ProverError> {
-    Shape::record(family.example().circuit).map(|(shape, _values)| shape)
+    family.shape()
+}
+
+/// Largest binary logarithm of a domain for which a witness is made only to be counted.
+const MIX_LOG2_MAX: u32 = 22;
+
+/// The mix of a witness of a family; none of a circuit so large that it would cost minutes.
+///
+/// # Errors
+/// What the synthesis says.
+pub fn mix(family: &Family, shape: &Shape) -> Result<Option<Mix>, ProverError> {
+    let small = family.log2() <= MIX_LOG2_MAX;
+    let witness = || shape.witness(family.example().circuit);
+    Ok(small
+        .then(witness)
+        .transpose()?
+        .map(|values| Mix::of(&values)))
 }
 
 /// Proves a job of the family and checks every proof once more, from its bytes. The blinding
@@ -76,7 +90,7 @@ pub fn prove(
     family: &Family,
     parameters: &Arc<Parameters>,
     request: &Request,
-    tracer: &Arc<Tracer>,
+    (devices, tracer): (Devices, &Arc<Tracer>),
     dice: &mut impl RngCore,
 ) -> Result<Proved, ProverError> {
     let failed = |found: String| ProverError::Job {
@@ -94,7 +108,7 @@ pub fn prove(
             blinding: (Scalar::random(&mut *dice), Scalar::random(&mut *dice)),
         });
     }
-    let engine = start(request, tracer).map_err(|error| failed(error.to_string()))?;
+    let engine = start(request, devices, tracer).map_err(|error| failed(error.to_string()))?;
     let spec = JobSpec {
         id: request.job.clone(),
         kind: family.name().to_owned(),
@@ -123,13 +137,16 @@ pub fn prove(
     Ok(proved)
 }
 
-fn start(request: &Request, tracer: &Arc<Tracer>) -> Result<Engine<Groth16>, StartError> {
-    let work = Arc::new(Groth16);
-    let device = CpuDevice::new(Arc::clone(&work), CARD_BYTES, 0);
+fn start(
+    request: &Request,
+    devices: Devices,
+    tracer: &Arc<Tracer>,
+) -> Result<Engine<Groth16>, StartError> {
     let config = Config {
         synth_workers: 1,
         device_workers: request.device_workers,
         finishers: 1,
+        expected: request.partitions as u64,
         limits: Limits {
             host_bytes: HOST_BYTES,
             waiting: request.partitions.max(1),
@@ -137,7 +154,7 @@ fn start(request: &Request, tracer: &Arc<Tracer>) -> Result<Engine<Groth16>, Sta
         },
         injection: Injection::default(),
     };
-    Engine::start(work, vec![Arc::new(device)], Arc::clone(tracer), &config)
+    Engine::start(devices.work, devices.all, Arc::clone(tracer), &config)
 }
 
 /// Checks every proof from its bytes; the time of the slowest check.
@@ -163,6 +180,7 @@ mod tests {
     use super::*;
     use crate::circuits::by_name;
     use crate::clock::SystemClock;
+    use crate::device::{Backend, Wanted};
     use crate::srs::Ceremony;
 
     fn parameters(family: &Family, seed: u64) -> Arc<Parameters> {
@@ -187,7 +205,18 @@ mod tests {
         let parameters = parameters(&family, 1);
         let tracer = Arc::new(Tracer::silent(Arc::new(SystemClock::new())));
         let mut dice = ChaCha20Rng::seed_from_u64(9);
-        let proved = prove(&family, &parameters, &request(3), &tracer, &mut dice);
+        let devices = Devices::open(&Wanted {
+            backend: Backend::Cpu,
+            ..Wanted::default()
+        });
+        let devices = devices.expect("the processor is there");
+        let proved = prove(
+            &family,
+            &parameters,
+            &request(3),
+            (devices, &tracer),
+            &mut dice,
+        );
         let proved = proved.expect("it is proved");
         assert_eq!(proved.proofs.len(), 3);
         assert_ne!(proved.proofs[0], proved.proofs[1]);

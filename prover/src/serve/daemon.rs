@@ -3,7 +3,9 @@
 //!
 //! When the end is asked for, no more jobs are taken (`UNAVAILABLE`), open ones are done for as
 //! long as [`Settings::finish`] allows, the rest are cancelled and answered as such; only then are
-//! connections closed. A second request for the end skips the wait.
+//! connections closed. A second request for the end skips the wait. Work that a device does not
+//! give back within [`Settings::cancel`] is answered as failed and named in [`Ended::left`]; the
+//! engine is then not to be waited for either.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +22,9 @@ use super::listen::{self, Limits, Listener};
 use super::metrics::Metrics;
 use super::page;
 use super::service::{Service, Shared};
-use super::wire::DESCRIPTORS;
+use super::wire::await_proof_response::Status;
 use super::wire::proving_engine_server::ProvingEngineServer;
+use super::wire::{AwaitProofResponse, DESCRIPTORS};
 use crate::clock::Clock;
 use crate::device::Work;
 use crate::engine::Engine;
@@ -35,6 +38,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How long open jobs may take once the end was asked for.
     pub finish: Duration,
+    /// How long cancelled jobs may take to let go of what they hold.
+    pub cancel: Duration,
 }
 
 impl Default for Settings {
@@ -43,6 +48,7 @@ impl Default for Settings {
             message_bytes: 128 << 20,
             limits: Limits::default(),
             finish: Duration::from_mins(10),
+            cancel: Duration::from_secs(30),
         }
     }
 }
@@ -54,10 +60,12 @@ pub struct Daemon<W: Work> {
 }
 
 /// What was left when a daemon ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// Jobs that were cancelled, since the time to finish them was up.
     pub cancelled: usize,
+    /// Those of them that never let go of their worker.
+    pub left: Vec<String>,
     /// Whether every open request got its answer before its connection was closed.
     pub answered: bool,
 }
@@ -141,7 +149,7 @@ impl<W: Work> Daemon<W> {
             },
         ));
         let _word: Option<()> = end.recv().await;
-        let cancelled = self.finish_jobs(&mut end).await;
+        let (cancelled, left) = self.finish_jobs(&mut end).await;
         // Nobody listens any more only if the listener itself has ended.
         let _heard: Result<(), ()> = close.send(());
         let answered = served.await.unwrap_or(false);
@@ -150,31 +158,52 @@ impl<W: Work> Daemon<W> {
         drop(collector.await);
         Ok(Ended {
             cancelled,
+            left,
             answered,
         })
     }
 
-    /// Takes no more jobs, waits for the open ones, cancels what is left; how many that were.
-    async fn finish_jobs(&self, end: &mut tokio::sync::mpsc::Receiver<()>) -> usize {
-        self.shared.closing.store(true, Ordering::Release);
-        let all_done = async {
-            while !self.shared.jobs.open().is_empty() {
+    /// Takes no more jobs, waits for the open ones, cancels what is left: how many that were, and
+    /// which of them did not even then come to an end. Those are answered as failed.
+    async fn finish_jobs(&self, end: &mut tokio::sync::mpsc::Receiver<()>) -> (usize, Vec<String>) {
+        let Shared { jobs, closing, .. } = &*self.shared;
+        closing.store(true, Ordering::Release);
+        let all_done = async || {
+            while !jobs.open().is_empty() {
                 tokio::time::sleep(POLL).await;
             }
         };
         tokio::select! {
-            () = all_done => return 0,
+            () = all_done() => return (0, Vec::new()),
             () = tokio::time::sleep(self.settings.finish) => {}
             _ = end.recv() => {}
         }
-        let open = self.shared.jobs.open();
+        let open = jobs.open();
         for (id, _) in &open {
             self.shared.engine.cancel(id);
         }
-        while !self.shared.jobs.open().is_empty() {
-            tokio::time::sleep(POLL).await;
+        let in_time = tokio::time::timeout(self.settings.cancel, all_done()).await;
+        let mut left = Vec::new();
+        if in_time.is_err() {
+            for (id, _) in jobs.open() {
+                jobs.end(&id, given_up(&id, self.settings.cancel));
+                left.push(id);
+            }
         }
-        open.len()
+        (open.len(), left)
+    }
+}
+
+/// The answer for a job that a worker does not give back.
+fn given_up(id: &str, waited: Duration) -> AwaitProofResponse {
+    AwaitProofResponse {
+        job_id: id.to_owned(),
+        status: Status::Failed.into(),
+        error_message: format!(
+            "the daemon ends, and {} s after the job was cancelled its worker still had it",
+            waited.as_secs()
+        ),
+        ..AwaitProofResponse::default()
     }
 }
 

@@ -33,9 +33,17 @@ struct Table {
     ended: VecDeque<String>,
 }
 
+/// What is known of a job beside its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Of {
+    pub(super) kind: ProofKind,
+    /// How long its submission waited for parameters; 0 if they were there.
+    pub(super) srs_load_ms: u64,
+}
+
 #[derive(Debug)]
 struct Job {
-    kind: ProofKind,
+    of: Of,
     request_id: String,
     ticket: Ticket,
     outcome: watch::Sender<Outcome>,
@@ -70,7 +78,7 @@ impl Jobs {
     /// What `submit` says; nothing is remembered of the job then.
     pub(super) fn take<E>(
         &self,
-        kind: ProofKind,
+        of: Of,
         request_id: &str,
         submit: impl FnOnce(&str) -> Result<Ticket, E>,
     ) -> Result<Taken, E> {
@@ -84,11 +92,12 @@ impl Jobs {
                 is_new: false,
             });
         }
-        let id = format!("{}-{}", self.prefix, table.made + 1);
-        let ticket = submit(&id)?;
+        // A job that is not accepted keeps its number: what the trace says of it stays its own.
         table.made += 1;
+        let id = format!("{}-{}", self.prefix, table.made);
+        let ticket = submit(&id)?;
         let job = Job {
-            kind,
+            of,
             request_id: request_id.to_owned(),
             ticket,
             outcome: watch::channel(None).0,
@@ -129,9 +138,9 @@ impl Jobs {
         open.map(|(id, job)| (id.clone(), job.ticket)).collect()
     }
 
-    /// The kind of a job.
-    pub(super) fn kind(&self, id: &str) -> Option<ProofKind> {
-        Some(self.table().jobs.get(id)?.kind)
+    /// What is known of a job.
+    pub(super) fn of(&self, id: &str) -> Option<Of> {
+        Some(self.table().jobs.get(id)?.of)
     }
 
     /// Remembers what came of a job, tells whoever waits, and forgets the oldest beyond [`KEPT`].
@@ -166,7 +175,8 @@ impl Table {
     }
 }
 
-/// A report as it goes over the wire; `proof` is the partitions' proofs one after the other.
+/// A report as it goes over the wire; `proof` is the partitions' proofs one after the other. How
+/// long parameters were loaded is not the engine's to know: who took the job in adds it.
 pub(super) fn answer<P>(
     report: &JobReport<P>,
     bytes: impl Fn(&P) -> Vec<u8>,
@@ -193,8 +203,13 @@ pub(super) fn answer<P>(
 mod tests {
     use super::*;
 
+    const WINNING: Of = Of {
+        kind: ProofKind::WinningPost,
+        srs_load_ms: 0,
+    };
+
     fn take(jobs: &Jobs, request_id: &str, ticket: u64) -> Taken {
-        let taken = jobs.take::<()>(ProofKind::WinningPost, request_id, |_| Ok(Ticket(ticket)));
+        let taken = jobs.take::<()>(WINNING, request_id, |_| Ok(Ticket(ticket)));
         taken.expect("accepted")
     }
 
@@ -220,7 +235,7 @@ mod tests {
     #[test]
     fn a_job_that_is_not_accepted_leaves_no_key_behind() {
         let jobs = Jobs::new(1);
-        let refused = jobs.take(ProofKind::WinningPost, "key", |_| Err("full"));
+        let refused = jobs.take(WINNING, "key", |_| Err("full"));
         assert_eq!(refused.err(), Some("full"));
         assert!(jobs.known("key").is_none());
         assert!(take(&jobs, "key", 0).is_new);

@@ -7,7 +7,16 @@ use crate::device::Work;
 
 /// The circuits of a daemon and their parameters.
 pub trait Kinds<W: Work>: Send + Sync + fmt::Debug + 'static {
-    /// The partitions of a request, in order. May take long: it parses, and loads parameters.
+    /// Loads what a request needs before it is read; true if all of it was there already. May
+    /// take long.
+    ///
+    /// # Errors
+    /// [`Refusal`]: this daemon cannot serve the kind, or not now.
+    fn load(&self, _request: &SubmitProofRequest) -> Result<bool, Refusal> {
+        Ok(true)
+    }
+
+    /// The partitions of a request, in order. May take long: it parses.
     ///
     /// # Errors
     /// [`Refusal`]: the request makes no sense, or this daemon cannot serve its kind.
@@ -60,6 +69,12 @@ pub enum Refusal {
         kind: &'static str,
         /// The feature that brings it.
         feature: &'static str,
+    },
+    /// The kind exists and is served by no build of this daemon.
+    #[error("{kind} is not served: this prover has no circuit for it")]
+    NotServed {
+        /// The kind of proof.
+        kind: &'static str,
     },
     /// Something has to be done first: parameters to be made, a job to end.
     #[error("{0}")]

@@ -10,8 +10,11 @@ pub mod listen;
 mod metrics;
 mod opening;
 mod page;
+mod parameters;
 mod rehearsal;
 mod run;
+#[cfg(feature = "filecoin")]
+mod sectors;
 mod service;
 mod view;
 pub mod wire;
@@ -21,7 +24,14 @@ mod browser_tests;
 #[cfg(test)]
 mod daemon_tests;
 #[cfg(test)]
+mod ending_tests;
+#[cfg(test)]
 mod listen_tests;
+#[cfg(test)]
+#[path = "../../../analyze/src/schema_check.rs"]
+mod schema_check;
+#[cfg(all(test, feature = "filecoin"))]
+mod sectors_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -31,3 +41,5 @@ pub use daemon::{Daemon, Ended, Settings};
 pub use kinds::{Kinds, Loaded, Refusal, kind_of, word};
 pub use rehearsal::Rehearsal;
 pub use run::{Certificate, Place, ServeError, run};
+#[cfg(feature = "filecoin")]
+pub use sectors::Sectors;

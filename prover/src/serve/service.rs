@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tonic::{Request, Response, Status};
 
-use super::jobs::{Jobs, Outcome, Taken, answer};
+use super::jobs::{Jobs, Of, Outcome, Taken, answer};
 use super::kinds::{Kinds, Refusal, kind_of, word};
 use super::metrics::Metrics;
 use super::view;
@@ -42,10 +42,11 @@ impl<W: Work> Shared<W> {
         for (id, ticket) in self.jobs.open() {
             match self.engine.poll(ticket) {
                 Some(report) => {
-                    if let Some(kind) = self.jobs.kind(&id) {
-                        self.metrics.ended(word(kind), &report);
+                    let mut answer = answer(&report, |proof| self.kinds.bytes(proof));
+                    if let Some(of) = self.jobs.of(&id) {
+                        self.metrics.ended(word(of.kind), &report);
+                        answer.srs_load_ms = of.srs_load_ms;
                     }
-                    let answer = answer(&report, |proof| self.kinds.bytes(proof));
                     self.jobs.end(&id, answer);
                 }
                 None => open += 1,
@@ -67,9 +68,15 @@ impl<W: Work> Shared<W> {
         let priority = priority(&request)?;
         let shared = Arc::clone(self);
         let made = tokio::task::spawn_blocking(move || {
+            let since_us = shared.clock.now_us();
+            let was_there = shared.kinds.load(&request);
+            let was_there = was_there.map_err(|refusal| refused(&refusal))?;
+            let waited_us = shared.clock.now_us().saturating_sub(since_us);
+            let srs_load_ms = if was_there { 0 } else { waited_us / 1000 };
             let circuits = shared.kinds.circuits(&request);
             let circuits = circuits.map_err(|refusal| refused(&refusal))?;
-            shared.jobs.take(kind, &request.request_id, |id| {
+            let of = Of { kind, srs_load_ms };
+            shared.jobs.take(of, &request.request_id, |id| {
                 let spec = JobSpec {
                     id: id.to_owned(),
                     kind: word(kind).to_owned(),
@@ -135,7 +142,7 @@ fn refused(refusal: &Refusal) -> Status {
     let text = refusal.to_string();
     match refusal {
         Refusal::Invalid(_) => Status::invalid_argument(text),
-        Refusal::NotBuilt { .. } => Status::unimplemented(text),
+        Refusal::NotBuilt { .. } | Refusal::NotServed { .. } => Status::unimplemented(text),
         Refusal::NotReady(_) => Status::failed_precondition(text),
         Refusal::UnknownCircuit { .. } => Status::not_found(text),
     }

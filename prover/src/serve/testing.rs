@@ -68,6 +68,8 @@ impl Work for Sleepy {
         Ok(())
     }
 
+    fn again(&self, _state: &mut State) {}
+
     fn assemble(&self, state: &mut State) -> Result<Vec<u8>, String> {
         Ok(vec![u8::from(!matches!(state.deed, Deed::Lie)); 192])
     }
@@ -166,6 +168,7 @@ fn engine<W: Work>(work: W, waiting: usize, tracer: Tracer) -> Arc<Engine<W>> {
         synth_workers: 1,
         device_workers: 2,
         finishers: 1,
+        expected: 0,
         limits: engine::Limits {
             host_bytes: 64 << 20,
             waiting,
@@ -206,10 +209,31 @@ pub(super) async fn start(waiting: usize, finish: Duration) -> Running {
     listen(daemon).await
 }
 
+/// A daemon over deeds that waits so long for cancelled jobs only.
+pub(super) async fn impatient(finish: Duration, cancel: Duration) -> Running {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let engine = engine(Sleepy, 100, Tracer::silent(Arc::clone(&clock)));
+    let settings = Settings {
+        cancel,
+        ..settings(finish)
+    };
+    listen(Daemon::new(
+        engine,
+        Arc::new(Deeds::default()),
+        clock,
+        settings,
+    ))
+    .await
+}
+
 /// A daemon over real proofs of a small circuit.
 pub(super) async fn rehearse(partitions: usize) -> Running {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let engine = engine(Groth16, 100, Tracer::silent(Arc::clone(&clock)));
+    let engine = engine(
+        Groth16::on_processor(),
+        100,
+        Tracer::silent(Arc::clone(&clock)),
+    );
     let family = crate::circuits::by_name("mimc", 6).expect("known");
     let kinds = Arc::new(Rehearsal::new(family, partitions, None));
     listen(Daemon::new(
@@ -221,7 +245,19 @@ pub(super) async fn rehearse(partitions: usize) -> Running {
     .await
 }
 
-async fn listen<W: Work>(daemon: Daemon<W>) -> Running {
+/// A daemon over real sectors.
+#[cfg(feature = "filecoin")]
+pub(super) fn sectors(kinds: Arc<dyn Kinds<Groth16>>) -> Daemon<Groth16> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let engine = engine(
+        Groth16::on_processor(),
+        100,
+        Tracer::silent(Arc::clone(&clock)),
+    );
+    Daemon::new(engine, kinds, clock, settings(Duration::from_secs(20)))
+}
+
+pub(super) async fn listen<W: Work>(daemon: Daemon<W>) -> Running {
     let any = (Ipv4Addr::LOCALHOST, 0).into();
     let listener = Listener::tcp(any).await.expect("a free port");
     let address = listener.address();

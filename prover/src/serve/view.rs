@@ -203,3 +203,61 @@ pub(super) fn page(status: &Status, loaded: &[Loaded], closing: bool) -> Page {
 
 /// Jobs that the page draws.
 pub(super) const JOBS_SHOWN: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema_check::{load, misfits};
+    use super::*;
+    use crate::device::Info;
+    use crate::engine::{self, Priority, WorkerStatus};
+
+    #[test]
+    fn the_page_fits_its_schema_idle_and_busy() {
+        let worker = |busy| WorkerStatus {
+            worker: 1,
+            gpu: 0,
+            busy,
+        };
+        let states = [PartState::Waiting, PartState::Proving, PartState::Verified];
+        let job = JobStatus {
+            id: "j".to_owned(),
+            kind: "porep-c2".to_owned(),
+            priority: Priority::High,
+            submitted_us: 5,
+            partitions: states.map(|state| (state, 7)).to_vec(),
+        };
+        let busy = Status {
+            now_us: 9_000_000,
+            jobs: vec![job],
+            queue: engine::QueueStatus::default(),
+            workers: vec![worker(None), worker(Some(("j".to_owned(), 2, 8)))],
+            host_total: 10,
+            host_used: 3,
+            host_peak: 4,
+            devices: vec![Info {
+                name: "cpu".to_owned(),
+                total: 2,
+                free: 1,
+                peak: 1,
+                software: Vec::new(),
+            }],
+            totals: engine::Totals::default(),
+            faults: Vec::new(),
+        };
+        let idle = Status {
+            jobs: Vec::new(),
+            workers: Vec::new(),
+            ..busy.clone()
+        };
+        let loaded = Loaded {
+            circuit_id: "mimc-2^6".to_owned(),
+            bytes: 1,
+            users: 0,
+        };
+        for status in [busy, idle] {
+            let json = serde_json::to_value(page(&status, std::slice::from_ref(&loaded), false));
+            let json = json.expect("JSON");
+            assert_eq!(misfits(&load("cuzk.status/1"), &json), Vec::<String>::new());
+        }
+    }
+}

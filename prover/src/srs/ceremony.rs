@@ -17,6 +17,57 @@ use super::qap::{AtTau, Columns, powers};
 use crate::ProverError;
 use crate::groth16::{Shape, VerifyingKey};
 
+/// Who makes the multiples of a ceremony's generators, which nearly all of the work is.
+pub trait Multiples {
+    /// The multiples of the generator of G1, in the order of the scalars; the identity for zero.
+    ///
+    /// # Errors
+    /// What the device says, if it is made on one.
+    fn g1(&self, scalars: &[Scalar]) -> Result<Vec<G1Affine>, ProverError>;
+
+    /// The same in G2.
+    ///
+    /// # Errors
+    /// As [`Multiples::g1`].
+    fn g2(&self, scalars: &[Scalar]) -> Result<Vec<G2Affine>, ProverError>;
+}
+
+/// How many multiples parameters take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// In G1.
+    pub g1: usize,
+    /// In G2.
+    pub g2: usize,
+}
+
+/// Multiples made by the processor, on all threads.
+#[derive(Debug)]
+pub struct OnProcessor {
+    g1: FixedBase<G1Affine>,
+    g2: FixedBase<G2Affine>,
+}
+
+impl OnProcessor {
+    /// Tables for as many multiples of a ceremony's generators as are wanted.
+    pub fn new(ceremony: &Ceremony, wanted: Wanted) -> Self {
+        Self {
+            g1: FixedBase::new(ceremony.g1, wanted.g1),
+            g2: FixedBase::new(ceremony.g2, wanted.g2),
+        }
+    }
+}
+
+impl Multiples for OnProcessor {
+    fn g1(&self, scalars: &[Scalar]) -> Result<Vec<G1Affine>, ProverError> {
+        Ok(self.g1.multiples(scalars))
+    }
+
+    fn g2(&self, scalars: &[Scalar]) -> Result<Vec<G2Affine>, ProverError> {
+        Ok(self.g2.multiples(scalars))
+    }
+}
+
 /// The secrets of a ceremony, and the generators that it starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ceremony {
@@ -51,7 +102,7 @@ impl Ceremony {
         }
     }
 
-    /// The parameters of a shape. `progress` is told what is made next.
+    /// The parameters of a shape, made by the processor. `progress` is told what is made next.
     ///
     /// # Errors
     /// [`ProverError::Unconstrained`] if an auxiliary variable is in no constraint;
@@ -59,6 +110,20 @@ impl Ceremony {
     pub fn parameters(
         &self,
         shape: &Shape,
+        progress: &mut dyn FnMut(&'static str),
+    ) -> Result<Srs, ProverError> {
+        let tables = |wanted| Ok(OnProcessor::new(self, wanted));
+        self.parameters_by(shape, tables, progress)
+    }
+
+    /// The same parameters, with multiples of this ceremony's generators by what `tables` makes.
+    ///
+    /// # Errors
+    /// As [`Ceremony::parameters`], and what the multiples and their making say.
+    pub fn parameters_by<M: Multiples>(
+        &self,
+        shape: &Shape,
+        tables: impl FnOnce(Wanted) -> Result<M, ProverError>,
         progress: &mut dyn FnMut(&'static str),
     ) -> Result<Srs, ProverError> {
         let inverse =
@@ -77,17 +142,21 @@ impl Ceremony {
         let h = powers(at_tau.vanishing * over_delta, self.tau, shape.domain() - 1);
         drop(at_tau);
         progress("tables");
-        let in_g1 = FixedBase::new(self.g1, h.len() + l.len() + a.len() + b.len());
-        let in_g2 = FixedBase::new(self.g2, b.len());
+        let multiples = tables(Wanted {
+            g1: ic.len() + h.len() + l.len() + a.len() + b.len(),
+            g2: b.len(),
+        })?;
+        // Scalars are dropped as soon as their points are made.
         let mut g1 = |name: &'static str, scalars: Vec<Scalar>| {
             progress(name);
-            in_g1.multiples(&scalars)
+            multiples.g1(&scalars)
         };
-        let vk = self.verifying_key(g1("ic", ic));
-        let (h, l, a) = (g1("h", h), g1("l", l), g1("a", a));
-        let b_g1 = g1("b_g1", b.clone());
+        let vk = self.verifying_key(g1("ic", ic)?);
+        let (h, l, a) = (g1("h", h)?, g1("l", l)?, g1("a", a)?);
+        progress("b_g1");
+        let b_g1 = multiples.g1(&b)?;
         progress("b_g2");
-        let b_g2 = in_g2.multiples(&b);
+        let b_g2 = multiples.g2(&b)?;
         Ok(Srs {
             vk,
             h,

@@ -23,9 +23,13 @@ pub(crate) struct FixedBase<P> {
 }
 
 impl<P: Affine> FixedBase<P> {
-    /// Tables for about `multiples` multiples of `base`; `double` doubles a point.
+    /// Tables for about `multiples` multiples of `base`.
     pub(crate) fn new(base: P, multiples: usize) -> Self {
-        let window_bits = window_bits(multiples);
+        Self::with_window(base, window_bits(multiples))
+    }
+
+    /// Tables for windows of `window_bits` bits, 2 to 24.
+    pub(crate) fn with_window(base: P, window_bits: u32) -> Self {
         let windows = 256_u32.div_ceil(window_bits) as usize;
         let mut bases = vec![base];
         while bases.len() < windows {
@@ -43,6 +47,12 @@ impl<P: Affine> FixedBase<P> {
             window_bits,
             tables,
         }
+    }
+
+    /// The tables, one a window.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn tables(&self) -> &[Vec<P>] {
+        &self.tables
     }
 
     /// The multiples of the base by `scalars`, in their order; the identity for zero.

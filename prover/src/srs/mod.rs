@@ -10,8 +10,8 @@
 
 mod ceremony;
 mod check;
-mod curve;
-mod fixed_base;
+pub(crate) mod curve;
+pub(crate) mod fixed_base;
 mod layout;
 mod manifest;
 mod map;
@@ -24,7 +24,7 @@ use blstrs::{G1Affine, G2Affine};
 use crate::ProverError;
 use crate::groth16::{ProvingKey, VerifyingKey};
 
-pub use ceremony::Ceremony;
+pub use ceremony::{Ceremony, Multiples, OnProcessor, Wanted};
 pub use layout::{Counts, Layout, Section};
 pub use manifest::{Manifest, Points, WARNING};
 

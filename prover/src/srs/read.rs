@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::check;
 use super::layout::{G1_BYTES, G2_BYTES, HEAD_BYTES, Layout, Section};
 use super::map::Mapped;
-use super::{Checked, Srs};
+use super::{Checked, Manifest, Srs};
 use crate::ProverError;
 use crate::groth16::VerifyingKey;
 
@@ -29,10 +29,29 @@ impl Srs {
     /// [`ProverError::Inside`] with the file's name around what [`Srs::from_bytes`] says, or
     /// [`ProverError::File`].
     pub fn open(path: &Path) -> Result<(Self, Checked), ProverError> {
+        Self::open_as(path, None)
+    }
+
+    /// As [`Srs::open`], for the file that a manifest is of.
+    ///
+    /// # Errors
+    /// As [`Srs::open`], and [`ProverError::ParamsManifest`] when it is another file.
+    pub fn open_as(
+        path: &Path,
+        manifest: Option<&Manifest>,
+    ) -> Result<(Self, Checked), ProverError> {
         let inside = |source| ProverError::inside(path, source);
         let file = Mapped::open(path)?;
         let srs = Self::decode(&file).map_err(inside)?;
         let hash = check::hash(&file);
+        if let Some(made) = manifest
+            && made.blake3 != hash.to_string()
+        {
+            return Err(inside(ProverError::ParamsManifest {
+                expected: made.blake3.clone(),
+                found: hash.to_string(),
+            }));
+        }
         if check::remembered(path, &hash) {
             return Ok((srs, Checked::Before));
         }

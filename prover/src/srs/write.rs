@@ -4,10 +4,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use blstrs::{G1Affine, G2Affine};
+use rayon::prelude::*;
 
 use super::Srs;
 use crate::ProverError;
 use crate::groth16::VerifyingKey;
+
+/// Points that are encoded before they are written.
+const PIECE: usize = 1 << 16;
 
 impl Srs {
     /// Writes a `.params` file to `out`.
@@ -17,13 +21,9 @@ impl Srs {
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         self.vk.write(out)?;
         for points in [&self.h, &self.l, &self.a, &self.b_g1] {
-            write_g1(out, points)?;
+            write_points(out, points, G1Affine::to_uncompressed)?;
         }
-        write_count(out, self.b_g2.len())?;
-        for point in &self.b_g2 {
-            out.write_all(&point.to_uncompressed())?;
-        }
-        Ok(())
+        write_points(out, &self.b_g2, G2Affine::to_uncompressed)
     }
 
     /// Writes a `.params` file. It appears under its name when it is whole: a run that dies half
@@ -50,7 +50,7 @@ impl VerifyingKey {
         out.write_all(&g2(&self.gamma_g2))?;
         out.write_all(&g1(&self.delta_g1))?;
         out.write_all(&g2(&self.delta_g2))?;
-        write_g1(out, &self.ic)
+        write_points(out, &self.ic, G1Affine::to_uncompressed)
     }
 
     /// Writes a `.vk` file, whole or not at all.
@@ -68,10 +68,18 @@ fn write_count(out: &mut impl Write, count: usize) -> io::Result<()> {
     out.write_all(&count.to_be_bytes())
 }
 
-fn write_g1(out: &mut impl Write, points: &[G1Affine]) -> io::Result<()> {
+/// A count and its points, encoded by all threads, a piece at a time.
+fn write_points<P: Sync, const BYTES: usize>(
+    out: &mut impl Write,
+    points: &[P],
+    encode: impl Fn(&P) -> [u8; BYTES] + Sync,
+) -> io::Result<()> {
     write_count(out, points.len())?;
-    for point in points {
-        out.write_all(&point.to_uncompressed())?;
+    let mut bytes = vec![0; PIECE.min(points.len()) * BYTES];
+    for piece in points.chunks(PIECE) {
+        let places = bytes.par_chunks_mut(BYTES).zip(piece);
+        places.for_each(|(place, point)| place.copy_from_slice(&encode(point)));
+        out.write_all(bytes.get(..piece.len() * BYTES).unwrap_or(&[]))?;
     }
     Ok(())
 }

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tracefmt::ops::{Op, Schedule, Step, Truth};
+use tracefmt::ops::{Header, Op, Schedule, Step, Truth};
 
 use super::{Change, FreeAt};
-use crate::life::{Buffer, Life};
-use crate::run::{Options, Record};
+use crate::life::{Ahead, Buffer, Life};
+use crate::run::{Options, Record, got};
 use crate::vram::Profile;
 
 /// A changed schedule, and where its steps come from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changed {
-    /// The new schedule, without recorded answers.
+    /// The new schedule, without recorded answers of the driver.
     pub schedule: Schedule,
     /// For each step, which step of the first schedule it was; none for an added one.
     pub origin: Vec<Option<usize>>,
@@ -28,14 +28,27 @@ type Task = (Option<u32>, Option<String>, Option<u32>);
 type Steps = Vec<(Option<usize>, Step)>;
 
 impl Changed {
-    /// The schedule as it is, but for the recorded answers.
+    /// The schedule as it is, but for the recorded answers of the driver. Who got which lock
+    /// stays, since the order does.
     pub fn unchanged(schedule: &Schedule) -> Self {
         let mut schedule = Schedule::new(schedule.header.clone(), schedule.steps.clone());
-        for step in &mut schedule.steps {
+        for step in schedule.steps.iter_mut().filter(|step| !got(step)) {
             step.truth = Truth::default();
         }
         let origin = (0..schedule.steps.len()).map(Some).collect();
         Self { schedule, origin }
+    }
+
+    /// Whether it is the schedule that it was made from, recorded answers aside.
+    pub fn is_still(&self, schedule: &Schedule) -> bool {
+        let origins = (0..schedule.steps.len()).map(Some);
+        let same = |(new, old): (&Step, &Step)| new.op == old.op;
+        Header {
+            driver: schedule.header.driver.clone(),
+            ..self.schedule.header.clone()
+        } == schedule.header
+            && self.origin.iter().copied().eq(origins)
+            && self.schedule.steps.iter().zip(&schedule.steps).all(same)
     }
 
     /// One more change.
@@ -66,7 +79,10 @@ impl Changed {
             }
             Change::OneWorker => return self.one_worker(),
             Change::Sync => return self.before_partitions(&[Op::CtxSync]),
-            Change::SyncOften => return self.before_allocations(),
+            Change::SyncOften => return self.before_allocations(&[Op::CtxSync]),
+            Change::TrimOften => {
+                return self.before_allocations(&[Op::CtxSync, Op::Trim { keep: 0 }]);
+            }
             Change::Trim => {
                 return self.before_partitions(&[Op::CtxSync, Op::Trim { keep: 0 }]);
             }
@@ -94,7 +110,8 @@ impl Changed {
         self
     }
 
-    /// One partition after the other. Barriers between workers would wait for ever: they go.
+    /// One partition after the other. Barriers between workers would wait for ever: they go. Who
+    /// got a lock in the recorded order is to wait for it in this one.
     fn one_worker(self) -> Self {
         let mut groups: BTreeMap<Task, usize> = BTreeMap::new();
         let mut steps: Vec<(usize, Option<usize>, Step)> = Vec::new();
@@ -105,7 +122,9 @@ impl Changed {
             let key = (step.worker, step.job.clone(), step.partition);
             let next = groups.len();
             let group = *groups.entry(key).or_insert(next);
-            steps.push((group, origin, step.clone()));
+            let mut step = step.clone();
+            step.truth = Truth::default();
+            steps.push((group, origin, step));
         }
         steps.sort_by_key(|(group, _, _)| *group);
         let steps = steps.into_iter().map(|(_, origin, step)| (origin, step));
@@ -113,12 +132,12 @@ impl Changed {
         self.with(steps)
     }
 
-    /// Synchronises the context before every allocation.
-    fn before_allocations(self) -> Self {
+    /// Puts ops before every allocation.
+    fn before_allocations(self, ops: &[Op]) -> Self {
         let mut steps = Steps::new();
         for (origin, step) in self.steps() {
             if matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. }) {
-                steps.push((None, like(step, Op::CtxSync)));
+                steps.extend(ops.iter().map(|op| (None, like(step, op.clone()))));
             }
             steps.push((origin, step.clone()));
         }
@@ -158,11 +177,10 @@ impl Changed {
                 None
             };
             if let Some(place) = place {
-                dropped.extend(
-                    buffer
-                        .freed
-                        .and_then(|freed| Some(record.ran.get(freed)?.at)),
-                );
+                let freed = buffer
+                    .freed
+                    .and_then(|freed| Some(record.ran.get(freed)?.at));
+                dropped.extend(freed.or(buffer.ahead.and_then(|ahead| ahead.freed)));
                 let free = like(made, Op::Free { id: buffer.id });
                 added.entry(place).or_default().push(free);
             }
@@ -181,32 +199,63 @@ impl Changed {
     /// The step after which a buffer is freed; none to leave it as it is.
     fn place(&self, buffer: &Buffer, at: &FreeAt, record: &Record) -> Option<usize> {
         let step_at = |place: usize| record.ran.get(place).map(|ran| ran.at);
-        let place = match at {
-            FreeAt::LastUse => buffer.used?,
-            FreeAt::BeforeUnlock => buffer.unlocked?.checked_sub(1)?,
-            FreeAt::After(name) => {
-                let end = buffer.freed.unwrap_or(record.ran.len());
-                let made = self.schedule.steps.get(buffer.at)?;
-                (buffer.made..end).rev().find(|place| {
-                    let step = step_at(*place).and_then(|at| self.schedule.steps.get(at));
-                    step.is_some_and(|step| {
-                        matches!(step.op, Op::Launch(_))
-                            && step.worker == made.worker
-                            && step.buf.as_deref() == Some(name)
-                    })
-                })?
+        let after = if let Some(ahead) = buffer.ahead {
+            let ran = ran_place(buffer, at).filter(|_| ahead.used.is_none());
+            let ran = ran.and_then(step_at);
+            self.place_ahead(buffer, ahead, at).or(ran)?
+        } else {
+            let place = match at {
+                FreeAt::After(name) => {
+                    let end = buffer.freed.unwrap_or(record.ran.len());
+                    let mut places = (buffer.made..end).rev();
+                    places.find(|place| self.is_launch(step_at(*place), name, buffer))?
+                }
+                _ => ran_place(buffer, at)?,
+            };
+            if buffer.freed.is_some_and(|freed| freed <= place) {
+                return None;
             }
+            step_at(place)?
         };
-        if buffer.freed.is_some_and(|freed| freed <= place) {
-            return None;
-        }
-        let after = step_at(place)?;
         let freed = buffer.freed.and_then(step_at);
+        let freed = freed.or(buffer.ahead.and_then(|ahead| ahead.freed));
         let between = freed.and_then(|freed| self.schedule.steps.get(after + 1..freed));
         let is_free = |step: &Step| matches!(step.op, Op::Free { .. });
         // Already where it should be.
         let there = between.is_some_and(|steps| steps.iter().all(is_free));
         (!there).then_some(after)
+    }
+
+    /// The same of a buffer whose owner stopped before: a step that did not run.
+    fn place_ahead(&self, buffer: &Buffer, ahead: Ahead, at: &FreeAt) -> Option<usize> {
+        match at {
+            FreeAt::LastUse => ahead.used,
+            FreeAt::BeforeUnlock => ahead.unlock?.checked_sub(1),
+            FreeAt::After(name) => {
+                let end = ahead.freed.unwrap_or(self.schedule.steps.len());
+                let mut steps = (buffer.at..end).rev();
+                steps.find(|step| self.is_launch(Some(*step), name, buffer))
+            }
+        }
+    }
+
+    /// Whether a step is a launch of this name by the worker that made a buffer.
+    fn is_launch(&self, step: Option<usize>, name: &str, buffer: &Buffer) -> bool {
+        let step = step.and_then(|step| self.schedule.steps.get(step));
+        step.is_some_and(|step| {
+            matches!(step.op, Op::Launch(_))
+                && step.worker.unwrap_or(0) == buffer.worker
+                && step.buf.as_deref() == Some(name)
+        })
+    }
+}
+
+/// The place of the run after which a buffer is freed.
+fn ran_place(buffer: &Buffer, at: &FreeAt) -> Option<usize> {
+    match at {
+        FreeAt::LastUse => buffer.used,
+        FreeAt::BeforeUnlock => buffer.unlocked?.checked_sub(1),
+        FreeAt::After(_) => None,
     }
 }
 

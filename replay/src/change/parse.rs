@@ -18,7 +18,7 @@ pub struct BadChange {
 
 const FORMS: &str = "free:BUF=after:last-use|after:NAME|before:unlock, workers=1, vram=SIZE, \
                      baseline=SIZE, driver=NAME, margin=SIZE, sync=every-partition, \
-                     sync=every-allocation or trim=every-partition";
+                     sync=every-allocation, trim=every-partition or trim=every-allocation";
 
 impl FromStr for Change {
     type Err = BadChange;
@@ -42,6 +42,7 @@ impl FromStr for Change {
             ("sync", "every-partition") => Ok(Self::Sync),
             ("sync", "every-allocation") => Ok(Self::SyncOften),
             ("trim", "every-partition") => Ok(Self::Trim),
+            ("trim", "every-allocation") => Ok(Self::TrimOften),
             ("vram", _) => size().map(Self::Vram),
             ("baseline", _) => size().map(Self::Baseline),
             ("margin", _) => size().map(Self::Margin),
@@ -103,6 +104,7 @@ impl fmt::Display for Change {
             Self::Sync => out.write_str("sync=every-partition"),
             Self::SyncOften => out.write_str("sync=every-allocation"),
             Self::Trim => out.write_str("trim=every-partition"),
+            Self::TrimOften => out.write_str("trim=every-allocation"),
         }
     }
 }

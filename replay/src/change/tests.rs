@@ -37,6 +37,7 @@ fn every_change_reads_as_it_writes() {
         "sync=every-partition",
         "sync=every-allocation",
         "trim=every-partition",
+        "trim=every-allocation",
     ] {
         let change: Change = text.parse().expect(text);
         assert_eq!(change.to_string(), text);

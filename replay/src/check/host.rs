@@ -27,6 +27,8 @@ struct Failures {
     recovered: bool,
     /// Who gave memory back without unregistering it: the steps that registered and unmapped it.
     left_by: Option<(usize, usize)>,
+    /// The steps that did so, where it came to nothing.
+    left: Vec<usize>,
 }
 
 pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
@@ -44,6 +46,9 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
                     None => Code::HostDoubleRegister,
                 };
                 let failures = found.entry(code).or_default();
+                if failures.steps.is_empty() {
+                    (failures.left_by, failures.recovered) = (None, false);
+                }
                 failures.steps.push(at);
                 let owner = stale.and_then(|(start, _)| owners.get(start));
                 let left = owner.and_then(|(made, unmapped)| Some((*made, (*unmapped)?)));
@@ -66,6 +71,9 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
                 for (start, range) in host.overlapping(*addr, *bytes) {
                     if let Some(owner) = owners.get_mut(&start).filter(|_| !range.stale) {
                         owner.1 = Some(at);
+                        let left = found.entry(Code::HostStaleRegistration).or_default();
+                        left.left.push(at);
+                        left.left_by = left.left_by.or(Some((owner.0, at)));
                     }
                 }
                 host.unmap(*addr, *bytes);
@@ -86,6 +94,9 @@ fn recover(found: &mut BTreeMap<Code, Failures>, of: impl Fn(Code) -> bool) {
 }
 
 fn draft(scene: &Scene<'_>, code: Code, failures: &Failures) -> Option<Drafted> {
+    if failures.steps.is_empty() {
+        return left_behind(scene, failures);
+    }
     let (title, explanation, fix) = words(code);
     let first = *failures.steps.first()?;
     let lasting = failures.steps.len() > 1 && !failures.recovered;
@@ -116,6 +127,26 @@ fn draft(scene: &Scene<'_>, code: Code, failures: &Failures) -> Option<Drafted> 
         drafted.finding.explanation.push_str(&so);
     }
     let others = failures.steps.iter().skip(1);
+    let lines = others.flat_map(|at| scene.evidence(*at));
+    drafted.finding.evidence.extend(lines.take(EVIDENCE_MAX));
+    drafted.finding.evidence.truncate(EVIDENCE_MAX);
+    Some(drafted)
+}
+
+/// Registrations that outlive their mapping where nobody registered the address again.
+fn left_behind(scene: &Scene<'_>, failures: &Failures) -> Option<Drafted> {
+    let (made, unmapped) = failures.left_by?;
+    let title = "host memory is given back while it is registered";
+    let code = Code::HostStaleRegistration;
+    let drafted = scene.draft(unmapped, code, Severity::Warning, title.to_owned());
+    let mut drafted = drafted.says(
+        "The driver keeps the registration: the pages stay pinned, and whoever registers memory at \
+         this address later is refused (712).",
+        "Unregister on every path, error paths too, before the memory is unmapped.",
+    );
+    drafted.finding.count = failures.left.len() as u64;
+    drafted.finding.evidence.extend(scene.evidence(made));
+    let others = failures.left.iter().skip(1);
     let lines = others.flat_map(|at| scene.evidence(*at));
     drafted.finding.evidence.extend(lines.take(EVIDENCE_MAX));
     drafted.finding.evidence.truncate(EVIDENCE_MAX);

@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use tracefmt::finding::{Code, OomCause, Severity};
 
 use super::text::mib;
-use super::{Drafted, Scene, oom};
+use super::{Drafted, Scene, cause, oom};
 use crate::life::Buffer;
 
 pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
     let mut blamed: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for failure in scene.failures() {
         if failure.cause == OomCause::LateFree {
-            for buffer in oom::late_at(scene, failure.place) {
+            for buffer in cause::late_at(scene, failure.place) {
                 blamed.entry(buffer.made).or_default().push(failure.at);
             }
         }
@@ -40,7 +40,7 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
 fn outlives(scene: &Scene<'_>, buffer: &Buffer) -> bool {
     let freed = buffer.freed.unwrap_or(0);
     let unlocked = buffer.unlocked.is_some_and(|unlocked| unlocked < freed);
-    unlocked && scene.is_of_a_partition(buffer)
+    unlocked && !buffer.unrecorded && scene.is_of_a_partition(buffer)
 }
 
 /// Bytes × steps for which it was late.

@@ -5,10 +5,13 @@
 //! [`Source`] of the schedule: what was recorded is certain; what a rebuilt schedule suggests is
 //! at most a warning, unless the log itself shows that the step failed.
 
+mod beyond;
+mod cause;
 mod errors;
 mod host;
 mod late_free;
 mod leak;
+mod lock_order;
 mod locks;
 mod misuse;
 mod never_retired;
@@ -22,11 +25,10 @@ mod text;
 mod unowned;
 
 pub use oom::Failure;
+pub(crate) use scene::{REBUILT_BY, recovered};
 pub use scene::{Scene, Source, shell_word};
 
-use std::cmp::Reverse;
-
-use tracefmt::finding::{Code, Finding, OomCause, Severity};
+use tracefmt::finding::{Code, Finding, Severity};
 
 /// A finding and the step that shows it first.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,8 @@ pub struct Drafted {
     pub finding: Finding,
     /// Steps whose findings this one explains.
     pub explains: Vec<usize>,
+    /// The step whose failure this one follows from.
+    pub follows: Option<usize>,
 }
 
 impl Drafted {
@@ -49,7 +53,7 @@ impl Drafted {
 }
 
 /// The checks, in no order that matters.
-const CHECKS: [fn(&Scene<'_>) -> Vec<Drafted>; 12] = [
+const CHECKS: [fn(&Scene<'_>) -> Vec<Drafted>; 14] = [
     late_free::check,
     oom::check,
     leak::check,
@@ -60,29 +64,24 @@ const CHECKS: [fn(&Scene<'_>) -> Vec<Drafted>; 12] = [
     never_retired::check,
     host::check,
     locks::check,
+    lock_order::check,
     errors::check,
     sched::check,
+    beyond::check,
 ];
 
-/// The worst finding of this code, the earliest of several: its severity and the cause of the
-/// failed allocation, if it is one.
-pub fn worst(scene: &Scene<'_>, code: Code) -> Option<(Severity, Option<OomCause>)> {
-    let drafts = CHECKS.iter().flat_map(|check| check(scene));
-    let of_code = drafts.filter(|drafted| drafted.finding.code == code);
-    let worst = of_code.min_by_key(|drafted| (Reverse(drafted.finding.severity), drafted.at))?;
-    Some((worst.finding.severity, worst.finding.cause))
-}
-
-/// Whether some check finds something of this code.
-pub fn shows(scene: &Scene<'_>, code: Code) -> bool {
-    worst(scene, code).is_some()
-}
-
 /// Runs every check. Findings come in order of the step that shows them, numbered from `f0`,
-/// with at most one root: the earliest error.
+/// with at most one root: the earliest error that follows from no other.
 pub fn all(scene: &Scene<'_>) -> Vec<Finding> {
     let drafts = CHECKS.iter().flat_map(|check| check(scene)).collect();
     root::number(drafts)
+}
+
+/// What is found about pinned host memory: code and severity.
+pub(crate) fn pinned(scene: &Scene<'_>) -> Vec<(Code, Severity)> {
+    let found = host::check(scene).into_iter();
+    let found = found.map(|drafted| (drafted.finding.code, drafted.finding.severity));
+    found.collect()
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! since another buffer was allocated; an error if a request fails while they are pending. Not
 //! caught: pool blocks, whose pages the pool reuses, and the one free that a run ends with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tracefmt::finding::{Code, Severity};
+use tracefmt::finding::{Code, OomCause, Severity};
 use tracefmt::ops::{Op, Step, Stream};
 
 use super::text::mib;
@@ -24,12 +24,16 @@ struct Watch {
 }
 
 pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
+    // Only what an observation would have saved failed because of it.
+    let failures = scene.failures().iter();
+    let of_it = failures.filter(|failure| failure.cause == OomCause::UnobservedFree);
+    let unobserved: BTreeSet<usize> = of_it.map(|failure| failure.at).collect();
     let mut watch = Watch::default();
     let mut drafts: BTreeMap<(u32, Stream), Drafted> = BTreeMap::new();
     for (_, at, step, rc) in scene.ran() {
         let gpu = step.gpu.unwrap_or(0);
         watch.step(at, step, rc);
-        let failed = rc != 0 && matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. });
+        let failed = rc != 0 && unobserved.contains(&at);
         for (&(card, stream), pending) in &watch.pending {
             if failed && card == gpu && !pending.is_empty() {
                 let severity = scene.severity(at);

@@ -3,21 +3,21 @@
 //! A card of the schedule that says `"memory":"host"` stands for the budget of host memory; the
 //! rules are those of a card.
 //!
-//! The cause is found by trial: the first change of the schedule under which this very request
-//! succeeds names it. So the cause is what would have to change, and `what_if` holds a change
-//! that was run and under which nothing fails.
+//! The cause is found by trial ([`super::cause`]): the first change of the schedule under which
+//! this very request succeeds names it. So the cause is what would have to change, and `what_if`
+//! holds a change that was run and under which nothing fails. A request that failed although the
+//! model has room for it is not explained by the schedule, and the finding says so.
 //!
 //! Caught: every failed request that ran. Not caught: requests that a guard (`memGetInfo` with a
 //! need) kept from being made, and failures after a sticky error.
 
-use tracefmt::finding::{Code, OomCause, Severity, WhatIf};
+use tracefmt::finding::{Code, Confidence, OomCause, Severity, WhatIf};
 use tracefmt::ops::{OnError, Op, Step};
 
+use super::cause::{Reason, explain, is_unexplained};
 use super::text::{buffers, mib};
-use super::{Drafted, Scene};
-use crate::change::{Change, FreeAt, Verdict, describe, run_all};
+use super::{Drafted, Scene, recovered};
 use crate::life::Buffer;
-use crate::minimum::minimum;
 use crate::vram::RC_OUT_OF_MEMORY;
 
 /// How many failures are explained by trial; later ones follow the first of their kind.
@@ -32,33 +32,37 @@ pub struct Failure {
     pub at: usize,
     /// Why.
     pub cause: OomCause,
+    /// Whether trials single the cause out; ambiguous otherwise.
+    pub tried: bool,
     /// A change under which nothing fails.
     pub what_if: Option<WhatIf>,
 }
 
-/// Finds and explains the failed requests of a run; those of one buffer name alike.
+/// Finds and explains the failed requests of a run; those of one buffer name alike, but for those
+/// that the model has room for.
 pub(super) fn failures(scene: &Scene<'_>) -> Vec<Failure> {
-    let mut reasons: Vec<(Option<&str>, OomCause, Option<WhatIf>)> = Vec::new();
+    let mut reasons: Vec<((Option<&str>, bool), Reason)> = Vec::new();
     let mut failures = Vec::new();
     for (place, ran, step) in scene.record.failed_allocations(scene.schedule) {
         if ran.outcome.rc != RC_OUT_OF_MEMORY {
             continue;
         }
-        let buf = step.buf.as_deref();
-        if !reasons.iter().any(|(known, ..)| *known == buf) && reasons.len() < EXPLAINED_MAX {
-            let (cause, what_if) = explain(scene, place, ran.at);
-            reasons.push((buf, cause, what_if));
+        let unexplained = is_unexplained(scene, place);
+        let kind = (step.buf.as_deref(), unexplained);
+        let same = |(known, _): &&((Option<&str>, bool), Reason)| known.1 == unexplained;
+        let alike = reasons.iter().filter(same).count();
+        if !reasons.iter().any(|(known, _)| *known == kind) && alike < EXPLAINED_MAX {
+            reasons.push((kind, explain(scene, place, ran.at)));
         }
-        let known = reasons
-            .iter()
-            .find(|(known, ..)| *known == buf)
-            .or(reasons.last());
-        if let Some((_, cause, what_if)) = known {
+        let exact = reasons.iter().find(|(known, _)| *known == kind);
+        let known = exact.or_else(|| reasons.iter().rfind(same));
+        if let Some((_, reason)) = known {
             failures.push(Failure {
                 place,
                 at: ran.at,
-                cause: *cause,
-                what_if: what_if.clone(),
+                cause: reason.cause,
+                tried: reason.tried,
+                what_if: reason.what_if.clone(),
             });
         }
     }
@@ -104,28 +108,53 @@ fn draft(scene: &Scene<'_>, failure: &Failure) -> Option<Drafted> {
         .get(place)
         .map_or(0, |ran| ran.outcome.free);
     let used = capacity.saturating_sub(free);
-    let what = if swallowed { "fails unseen" } else { "fails" };
-    let title = format!(
-        "out of {memory}: {name} ({}) {what}: {}",
-        mib(bytes),
-        why(cause)
-    );
+    let what = how(step);
+    let why = match cause {
+        OomCause::Unexplained => format!("not explained by the schedule, {} were free", mib(free)),
+        _ => why(cause).to_owned(),
+    };
+    let title = format!("out of {memory}: {name} ({}) {what}: {why}", mib(bytes));
     let mut drafted = scene.draft(at, code, scene.severity(at), title);
     if swallowed && scene.source == super::Source::Profile {
         drafted.finding.severity = Severity::Warning;
     }
     drafted.finding.cause = Some(cause);
-    drafted.finding.explanation = format!(
-        "{name} needs {}; {} of {} are in use: {} wanted. Allocated at that moment: {}.",
-        mib(bytes),
-        mib(used),
-        mib(capacity),
-        mib(used.saturating_add(bytes)),
-        buffers(scene, &live),
-    );
+    if !failure.tried || live.iter().any(|buffer| buffer.unrecorded) {
+        drafted.finding.confidence = Confidence::Ambiguous;
+    }
+    drafted.finding.explanation = if cause == OomCause::Unexplained {
+        format!(
+            "{name} needs {}, and {} of {} were free by all that the schedule shows: the call \
+             failed for a reason outside it. Allocated at that moment: {}.",
+            mib(bytes),
+            mib(free),
+            mib(capacity),
+            buffers(scene, &live),
+        )
+    } else {
+        format!(
+            "{name} needs {}; {} of {} are in use: {} wanted. Allocated at that moment: {}.",
+            mib(bytes),
+            mib(used),
+            mib(capacity),
+            mib(used.saturating_add(bytes)),
+            buffers(scene, &live),
+        )
+    };
     drafted.finding.fix = Some(fix(cause).to_owned());
     drafted.finding.what_if.clone_from(&failure.what_if);
     Some(drafted)
+}
+
+/// How a request fails.
+fn how(step: &Step) -> &'static str {
+    if step.on_error == OnError::Ignore {
+        "fails unseen"
+    } else if recovered(step) {
+        "fails, a smaller plan is taken"
+    } else {
+        "fails"
+    }
 }
 
 /// The bytes that a step asks for.
@@ -144,6 +173,7 @@ fn why(cause: OomCause) -> &'static str {
         OomCause::PoolRetained => "idle pages that the pool keeps",
         OomCause::Leak => "memory that nobody frees",
         OomCause::ConcurrentPeak => "several workers hold their own share at once",
+        OomCause::Unexplained => "not explained by the schedule",
     }
 }
 
@@ -159,101 +189,9 @@ fn fix(cause: OomCause) -> &'static str {
         OomCause::ConcurrentPeak => {
             "Allocate inside the lock, or let fewer workers share the card."
         }
-    }
-}
-
-/// Tries changes, from the least intrusive on, until one lets the request at `at` succeed.
-fn explain(scene: &Scene<'_>, place: usize, at: usize) -> (OomCause, Option<WhatIf>) {
-    let late = late_at(scene, place);
-    let leaks = !late.is_empty() && late.iter().all(|buffer| buffer.freed.is_none());
-    let held = if leaks {
-        OomCause::Leak
-    } else {
-        OomCause::LateFree
-    };
-    let trials: [(OomCause, Vec<Change>); 6] = [
-        (OomCause::UnobservedFree, vec![Change::Sync]),
-        (OomCause::UnobservedFree, vec![Change::SyncOften]),
-        (OomCause::PoolRetained, vec![Change::Trim]),
-        (held, late_frees(scene, &late, &FreeAt::LastUse)),
-        (held, late_frees(scene, &late, &FreeAt::BeforeUnlock)),
-        (OomCause::ConcurrentPeak, vec![Change::OneWorker]),
-    ];
-    for (cause, changes) in &trials {
-        if changes.is_empty() {
-            continue;
-        }
-        let verdict = run_all(changes, scene.schedule, scene.profile);
-        if !verdict.failed.contains(&at) {
-            return (*cause, passing(scene, changes, &verdict, &trials));
+        OomCause::Unexplained => {
+            "Look for what the log does not show: another process on the card, a limit set from \
+             outside, a card or a use by others other than assumed, a fault of the driver."
         }
     }
-    (OomCause::Capacity, larger_card(scene))
-}
-
-/// The changes that free earlier what is late at a failing request, one per buffer name, the
-/// largest first.
-fn late_frees(scene: &Scene<'_>, late: &[Buffer], at: &FreeAt) -> Vec<Change> {
-    let mut names: Vec<(u64, String)> = Vec::new();
-    for buffer in late {
-        let made = scene.schedule.steps.get(buffer.at);
-        let name = made.and_then(|step| step.buf.clone());
-        let name = name.unwrap_or_else(|| "*".to_owned());
-        match names.iter_mut().find(|(_, known)| *known == name) {
-            Some((bytes, _)) => *bytes += buffer.bytes,
-            None => names.push((buffer.bytes, name)),
-        }
-    }
-    names.sort_by(|a, b| b.cmp(a));
-    let free = |(_, buf)| Change::Free {
-        buf,
-        at: at.clone(),
-    };
-    names.into_iter().map(free).collect()
-}
-
-/// The buffers that are allocated but late at a place, on the card of its step. What belongs to
-/// no partition, where others do, is kept on purpose.
-pub(super) fn late_at(scene: &Scene<'_>, place: usize) -> Vec<Buffer> {
-    let gpu = scene.step_at(place).and_then(|(_, step)| step.gpu);
-    let some = scene.has_partitions();
-    let late =
-        |buffer: &&Buffer| buffer.is_late_at(place) && (!some || scene.is_of_a_partition(buffer));
-    let live = scene.life.live_at(place, gpu.unwrap_or(0));
-    live.filter(late).copied().collect()
-}
-
-/// A change under which nothing fails: the one that helped the request, or it with others.
-fn passing(
-    scene: &Scene<'_>,
-    changes: &[Change],
-    verdict: &Verdict,
-    trials: &[(OomCause, Vec<Change>)],
-) -> Option<WhatIf> {
-    if verdict.passes {
-        return Some(what_if(changes, verdict));
-    }
-    for (_, more) in trials.iter().filter(|(_, more)| more.as_slice() != changes) {
-        let both: Vec<Change> = changes.iter().chain(more).cloned().collect();
-        let verdict = run_all(&both, scene.schedule, scene.profile);
-        if verdict.passes {
-            return Some(what_if(&both, &verdict));
-        }
-    }
-    larger_card(scene)
-}
-
-fn what_if(changes: &[Change], verdict: &Verdict) -> WhatIf {
-    WhatIf {
-        change: describe(changes),
-        passes: verdict.passes,
-        peak_bytes: verdict.peak.bytes,
-    }
-}
-
-fn larger_card(scene: &Scene<'_>) -> Option<WhatIf> {
-    let bytes = minimum(scene.schedule, scene.profile)?.bytes;
-    let changes = [Change::Vram(bytes)];
-    let verdict = run_all(&changes, scene.schedule, scene.profile);
-    verdict.passes.then(|| what_if(&changes, &verdict))
 }

@@ -8,7 +8,7 @@ use super::Drafted;
 
 /// Gives each finding its id. At most one is root: among the errors the earliest; of errors at
 /// one step the one that explains the others. A finding that another explains names it in
-/// `caused_by`; a warning is never root.
+/// `caused_by`, and so does one that follows from the failure of a step; a warning is never root.
 pub(super) fn number(mut drafts: Vec<Drafted>) -> Vec<Finding> {
     drafts.sort_by_key(|draft| (draft.at, Reverse(draft.explains.len()), draft.finding.code));
     for (index, draft) in drafts.iter_mut().enumerate() {
@@ -23,6 +23,15 @@ pub(super) fn number(mut drafts: Vec<Drafted>) -> Vec<Finding> {
                 caused.push((index, draft.finding.id.clone()));
             }
         }
+    }
+    for (index, draft) in drafts.iter().enumerate() {
+        let fails = |other: &&Drafted| {
+            Some(other.at) == draft.follows
+                && other.follows.is_none()
+                && other.finding.severity == Severity::Error
+        };
+        let failure = drafts.iter().find(fails);
+        caused.extend(failure.map(|failure| (index, failure.finding.id.clone())));
     }
     for (index, id) in caused {
         if let Some(draft) = drafts.get_mut(index) {

@@ -3,10 +3,11 @@
 use std::cell::OnceCell;
 
 use tracefmt::finding::{Code, Confidence, Evidence, Finding, Severity};
-use tracefmt::ops::{Op, Schedule, Step};
+use tracefmt::ops::{Header, Op, Schedule, Step};
 
 use super::Drafted;
 use super::oom::{self, Failure};
+use crate::events::RECOVERED;
 use crate::life::{Buffer, Life};
 use crate::run::{Options, Record, Stop};
 use crate::vram::Profile;
@@ -18,6 +19,18 @@ pub enum Source {
     Events,
     /// Rebuilt from a log that has no memory events.
     Profile,
+}
+
+/// The key of a header that names the lifecycle profile by which a schedule was rebuilt.
+pub(crate) const REBUILT_BY: &str = "rebuilt_by";
+
+impl Source {
+    /// Where a schedule comes from by its header, and the profile that rebuilt it.
+    pub fn of(header: &Header) -> (Self, Option<&str>) {
+        let by = header.extra.get(REBUILT_BY).and_then(|by| by.as_str());
+        let source = by.map_or(Self::Events, |_| Self::Profile);
+        (source, by)
+    }
 }
 
 /// A run to be judged.
@@ -133,10 +146,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// An error, or a warning if only a rebuilt schedule says so and no failure is recorded at
-    /// the step.
+    /// An error, or a warning if a smaller plan made the failure good, or if only a rebuilt
+    /// schedule says so and no failure is recorded at the step.
     pub fn severity(&self, at: usize) -> Severity {
         let step = self.schedule.steps.get(at);
+        if step.is_some_and(recovered) {
+            return Severity::Warning;
+        }
         let seen = step
             .and_then(|step| step.truth.rc)
             .is_some_and(|rc| rc != 0);
@@ -176,8 +192,14 @@ impl<'a> Scene<'a> {
             at,
             finding,
             explains: Vec::new(),
+            follows: None,
         }
     }
+}
+
+/// Whether a step failed, and a smaller plan made it good.
+pub(crate) fn recovered(step: &Step) -> bool {
+    step.extra.get(RECOVERED) == Some(&true.into())
 }
 
 /// The command that replays an input; none for a pipe, which is gone once it was read.

@@ -34,7 +34,22 @@ fn waits(scene: &Scene<'_>, worker: u32, stop: &Stop) -> Option<Drafted> {
         Stop::Aborted(_) | Stop::Panicked(_) => return None,
     };
     let title = format!("worker {worker} {what}");
-    Some(scene.draft(at, Code::SchedNeverEnded, scene.severity(at), title))
+    let drafted = scene.draft(at, Code::SchedNeverEnded, scene.severity(at), title);
+    let (meaning, fix) = match stop {
+        Stop::Locked { .. } => (
+            "What stands after this op never runs.",
+            "Let the holder release the lock on every path, and take several in one order.",
+        ),
+        Stop::Alone { .. } => (
+            "Fewer workers come to the barrier than it waits for; what stands after it never runs.",
+            "Let the barrier wait for as many workers as come to it, on every path.",
+        ),
+        _ => (
+            "An op failed and its way around leads to a label that does not stand after it.",
+            "Put the label behind the op in the ops of the same worker.",
+        ),
+    };
+    Some(drafted.says(meaning, fix))
 }
 
 fn twice(scene: &Scene<'_>) -> Vec<Drafted> {
@@ -51,7 +66,12 @@ fn twice(scene: &Scene<'_>) -> Vec<Drafted> {
             let title =
                 format!("partition {partition} is worked on by workers {first} and {worker}");
             let severity = scene.severity(at);
-            drafts.insert(key, scene.draft(at, Code::SchedDuplicate, severity, title));
+            let drafted = scene.draft(at, Code::SchedDuplicate, severity, title);
+            let drafted = drafted.says(
+                "The work is done twice, and one of the results is thrown away.",
+                "Hand each partition out once.",
+            );
+            drafts.insert(key, drafted);
         }
     }
     drafts.into_values().collect()

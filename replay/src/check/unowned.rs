@@ -12,25 +12,26 @@ use tracefmt::ops::{Op, Step};
 
 use super::text::mib;
 use super::{Drafted, Scene};
-use crate::life::Buffer;
+use crate::life::{Buffer, Locks};
 
 pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
     if !scene.has_locks() {
         return Vec::new();
     }
-    let mut locks: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut locks = Locks::default();
     let mut told: BTreeMap<usize, Drafted> = BTreeMap::new();
-    let of_partitions = |buffer: &&Buffer| scene.is_of_a_partition(buffer);
+    let of_partitions = |buffer: &&Buffer| !buffer.unrecorded && scene.is_of_a_partition(buffer);
     // In order of their making: what is to come, and what has come and is not freed.
     let mut coming = scene.life.buffers.iter().filter(of_partitions).peekable();
     let mut live: Vec<&Buffer> = Vec::new();
     for (place, at, step, _) in scene.ran() {
         let worker = step.worker.unwrap_or(0);
         match &step.op {
-            Op::Lock { .. } => *locks.entry(worker).or_default() += 1,
-            Op::Unlock { .. } => {
-                let count = locks.entry(worker).or_default();
-                *count = count.saturating_sub(1);
+            Op::Lock { name } => {
+                locks.take(worker, name);
+            }
+            Op::Unlock { name } => {
+                locks.release(worker, name);
             }
             Op::Malloc { .. } | Op::MallocAsync { .. } => {
                 while let Some(made) = coming.next_if(|buffer| buffer.made < place) {
@@ -56,13 +57,13 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
 /// Of live buffers, those of other workers on the card of a step whose owners hold no lock.
 fn unowned<'a>(
     live: &'a [&'a Buffer],
-    locks: &'a BTreeMap<u32, u64>,
+    locks: &'a Locks<'a>,
     step: &'a Step,
 ) -> impl Iterator<Item = &'a Buffer> + 'a {
     live.iter().copied().filter(move |buffer| {
         buffer.worker != step.worker.unwrap_or(0)
             && buffer.gpu == step.gpu.unwrap_or(0)
-            && locks.get(&buffer.worker).is_none_or(|count| *count == 0)
+            && locks.of(buffer.worker).is_empty()
     })
 }
 

@@ -117,7 +117,8 @@ fn host(what: &What<'_>) -> Option<Told> {
         What::HostUnreg { addr, rc } => (Op::HostUnregister { addr: *addr }, Some(*rc)),
         What::LockAcq { lock } => {
             let name = lock.to_string();
-            (Op::Lock { name }, None)
+            // It got the lock: an order that is not recorded is not made up.
+            (Op::Lock { name }, Some(0))
         }
         What::LockRel { lock } => {
             let name = lock.to_string();

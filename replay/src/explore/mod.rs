@@ -12,13 +12,15 @@
 //! - *Parts apart.* Workers that share nothing are explored by themselves.
 //!
 //! The search is breadth first, so the first failure found takes the fewest moves. An order ends
-//! where an allocation fails. A state is known by a 128-bit fingerprint; that two of a few
-//! million states share one by chance is less likely than a broken memory cell. Recorded answers
-//! play no part.
+//! where an allocation fails; one that uses or frees what was freed before goes on, and does not
+//! pass (`owned` says of which buffers that is known). A state is known by a 128-bit fingerprint;
+//! that two of a few million states share one by chance is less likely than a broken memory cell.
+//! Recorded answers play no part.
 //!
 //! Explored: the order of whole ops. Not explored: other assignments of partitions to workers,
 //! and how long work runs.
 
+mod owned;
 mod plan;
 mod search;
 mod state;
@@ -67,12 +69,15 @@ pub struct Exploration {
     pub states: u64,
     /// The bound that was reached; none if these are all states.
     pub bound: Option<Bound>,
-    /// An order in which every worker comes to its end and no allocation fails.
+    /// An order in which every worker comes to its end, no allocation fails, and nothing is used
+    /// or freed that was freed before.
     pub passing: Option<Vec<usize>>,
     /// The shortest order that ends in a failed allocation.
     pub failing: Option<Vec<usize>>,
     /// The shortest order after which no worker can go on although ops are left.
     pub stuck: Option<Vec<usize>>,
+    /// The shortest order that uses or frees what was freed before, whatever comes after it.
+    pub misused: Option<Vec<usize>>,
 }
 
 impl Exploration {
@@ -83,7 +88,8 @@ impl Exploration {
 
     /// Whether some orders pass and others do not.
     pub fn depends_on_order(&self) -> bool {
-        self.passing.is_some() && (self.failing.is_some() || self.stuck.is_some())
+        let bad = [&self.failing, &self.stuck, &self.misused];
+        self.passing.is_some() && bad.iter().any(|order| order.is_some())
     }
 }
 
@@ -107,7 +113,8 @@ fn explore_plan(plan: &Plan<'_>, profile: Profile, bounds: Bounds) -> Exploratio
     let every = |end: fn(&Exploration) -> bool| parts.iter().all(end);
     let passes = every(|part| part.passing.is_some());
     // Where one part is stuck and another fails in every order, the run fails.
-    let ends = every(|part| part.passing.is_some() || part.stuck.is_some());
+    let ends =
+        every(|part| part.passing.is_some() || part.stuck.is_some() || part.misused.is_some());
     let passing = parts.iter().filter_map(|part| part.passing.as_ref());
     let shortest = |order: fn(&Exploration) -> &Option<Vec<usize>>| {
         let orders = parts.iter().filter_map(move |part| order(part).clone());
@@ -119,6 +126,7 @@ fn explore_plan(plan: &Plan<'_>, profile: Profile, bounds: Bounds) -> Exploratio
         passing: passes.then(|| passing.flatten().copied().collect()),
         failing: shortest(|part| &part.failing),
         stuck: shortest(|part| &part.stuck).filter(|_| ends),
+        misused: shortest(|part| &part.misused),
     }
 }
 
@@ -175,6 +183,44 @@ mod tests {
             (&found.failing, &found.stuck, found.is_complete()),
             (&None, &None, true)
         );
+    }
+
+    /// Worker 1 uses what worker 0 frees, and nothing orders the two.
+    #[test]
+    fn an_order_that_uses_what_is_freed_does_not_pass() {
+        let good = "0 malloc id=1 bytes=1G
+                    0 barrier name=b n=2
+                    1 barrier name=b n=2
+                    1 launch stream=2 reads=[1]
+                    1 streamSync stream=2
+                    0 free id=1";
+        let found = all(&schedule(good));
+        assert_eq!(found.misused, Some(vec![0, 1, 2, 5, 3]));
+        assert!(found.passing.is_some() && found.depends_on_order());
+        let ordered = good.replace(
+            "0 free",
+            "0 barrier name=c n=2\n1 barrier name=c n=2\n0 free",
+        );
+        let found = all(&schedule(&ordered));
+        assert_eq!(
+            (found.misused, found.failing, found.stuck),
+            (None, None, None)
+        );
+        assert!(found.passing.is_some());
+        // In every order: twice by one worker. In none: a name of two workers, one passed over,
+        // and one that is made later.
+        let twice = "0 malloc id=1 bytes=1G\n0 free id=1\n0 free id=1 on_error=ignore";
+        let found = all(&schedule(twice));
+        assert_eq!((found.passing, found.misused), (None, Some(vec![0, 1, 2])));
+        for unknown in [
+            "0 malloc id=1 bytes=1G\n0 free id=1\n1 malloc id=1 bytes=1G\n1 free id=1",
+            "0 memGetInfo need=99G on_error=fallback:out\n0 malloc id=1 bytes=1G
+             0 free id=1\n0 label name=out\n1 launch stream=1 reads=[1]",
+            "1 launch stream=1 reads=[1]\n0 malloc id=1 bytes=1G",
+            "0 malloc id=1 bytes=1G\n0 free id=1\n1 launch stream=1 reads=[1] partition=0",
+        ] {
+            assert_eq!(all(&schedule(unknown)).misused, None, "{unknown}");
+        }
     }
 
     #[test]

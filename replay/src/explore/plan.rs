@@ -21,6 +21,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::owned::Owned;
 use tracefmt::ops::{OnError, Op, Schedule, Step};
 
 /// What two workers can meet at.
@@ -44,6 +45,8 @@ pub(super) struct Plan<'a> {
     pub(super) unwinds: bool,
     /// Whether some host memory is pinned that costs the card something.
     pins: bool,
+    /// Buffers of which it can be told whether they are freed too early.
+    owned: Owned,
 }
 
 impl<'a> Plan<'a> {
@@ -60,6 +63,7 @@ impl<'a> Plan<'a> {
             pins: schedule.steps.iter().any(pins),
             programs: programs.into_values().collect(),
             local: Vec::new(),
+            owned: Owned::default(),
             unwinds: schedule
                 .steps
                 .iter()
@@ -69,7 +73,14 @@ impl<'a> Plan<'a> {
         let is_local =
             |step| !is_seen(step) && plan.resources(step).all(|one| private.contains(&one));
         plan.local = schedule.steps.iter().map(is_local).collect();
+        plan.owned = Owned::of(&plan);
         plan
+    }
+
+    /// The worker that makes a buffer and the place of its program behind the first time that it
+    /// does; none if it cannot be told whether the buffer is freed.
+    pub(super) fn owner(&self, gpu: u32, id: u64) -> Option<(usize, usize)> {
+        self.owned.owner(gpu, id)
     }
 
     /// A step of a worker's program, with its index in the schedule.

@@ -87,6 +87,9 @@ impl<'p, 'a> Search<'p, 'a> {
             let mut child = state.clone();
             let made = child.go(self.plan, worker, |_| {});
             let step = (here, u32::try_from(worker).unwrap_or(u32::MAX));
+            if child.is_misused() && self.found.misused.is_none() {
+                self.found.misused = Some(self.order(here, Some(worker)));
+            }
             if !made.failed {
                 self.add(next, child, step);
             } else if self.found.failing.is_none() {
@@ -97,7 +100,7 @@ impl<'p, 'a> Search<'p, 'a> {
             return;
         }
         let over = state.is_over(self.plan, self.workers);
-        if over && self.found.passing.is_none() {
+        if over && !state.is_misused() && self.found.passing.is_none() {
             self.found.passing = Some(self.order(here, None));
         } else if !over && self.found.stuck.is_none() {
             self.found.stuck = Some(self.order(here, None));

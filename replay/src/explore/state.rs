@@ -36,6 +36,8 @@ pub(super) struct State<'a> {
     barriers: BTreeMap<&'a str, BTreeSet<usize>>,
     /// Live allocations as (worker, card, id), oldest first; only in plans that unwind.
     held: Vec<(usize, Option<u32>, u64)>,
+    /// Whether something was used or freed on the way that was freed before.
+    misused: bool,
 }
 
 impl<'a> State<'a> {
@@ -46,7 +48,13 @@ impl<'a> State<'a> {
             locks: BTreeMap::new(),
             barriers: BTreeMap::new(),
             held: Vec::new(),
+            misused: false,
         }
+    }
+
+    /// Whether something was used or freed on the way that was freed before.
+    pub(super) fn is_misused(&self) -> bool {
+        self.misused
     }
 
     /// A name for the state, the same for states that go on alike.
@@ -58,6 +66,7 @@ impl<'a> State<'a> {
         self.locks.hash(&mut hasher);
         self.barriers.hash(&mut hasher);
         self.held.hash(&mut hasher);
+        self.misused.hash(&mut hasher);
         u128::from(hasher.0.finish()) << 64 | u128::from(hasher.1.finish())
     }
 
@@ -162,6 +171,7 @@ impl<'a> State<'a> {
 
     /// Runs a driver call; `true` if it was an allocation that failed.
     fn call(&mut self, plan: &Plan<'a>, worker: usize, next: usize, step: &Step) -> bool {
+        self.misused |= self.misuses(plan, step);
         let outcome = self.machine.apply(step);
         if plan.unwinds {
             self.track(worker, step, outcome.rc);
@@ -182,6 +192,28 @@ impl<'a> State<'a> {
             OnError::Fallback(label) => self.set_next(worker, plan.seek(worker, next, label)),
         }
         matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. })
+    }
+
+    /// Whether a step uses or frees what was freed before.
+    fn misuses(&self, plan: &Plan<'a>, step: &Step) -> bool {
+        let gpu = step.gpu.unwrap_or(0);
+        let is_gone = |id: &u64| {
+            plan.owner(gpu, *id).is_some_and(|(owner, behind)| {
+                let made = self
+                    .workers
+                    .get(owner)
+                    .is_some_and(|owner| owner.next >= behind);
+                let device = self.machine.device(gpu);
+                made && device.is_some_and(|device| !device.is_live(*id))
+            })
+        };
+        match &step.op {
+            Op::Free { id } | Op::FreeAsync { id, .. } => is_gone(id),
+            Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => {
+                work.reads.iter().chain(&work.writes).any(is_gone)
+            }
+            _ => false,
+        }
     }
 
     /// Keeps the list of who holds what.

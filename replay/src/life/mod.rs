@@ -3,10 +3,18 @@
 //! Read off a [`Record`], so it says what happened, not what was meant. Uses are known only
 //! where launches and copies name what they read and write.
 
+mod ahead;
+mod cut;
+mod locks;
+
 use rustc_hash::FxHashMap;
 use tracefmt::ops::{Op, Schedule, Step, Work};
 
 use crate::run::{Record, Stop};
+
+pub use ahead::Ahead;
+pub(crate) use cut::Cuts;
+pub(crate) use locks::Locks;
 
 /// One successful allocation. Places are positions in [`Record::ran`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +39,11 @@ pub struct Buffer {
     pub under_lock: bool,
     /// When its worker then let go of its last lock.
     pub unlocked: Option<usize>,
+    /// Whether the schedule only says what came of the failure of this request, so that nothing
+    /// is known of its use and its free.
+    pub unrecorded: bool,
+    /// What the schedule still holds for it where its run stopped before.
+    pub ahead: Option<Ahead>,
 }
 
 impl Buffer {
@@ -40,8 +53,25 @@ impl Buffer {
         self.made < place && self.freed.is_none_or(|freed| freed >= place)
     }
 
+    /// What the schedule still held for it at a place, had nothing failed there.
+    pub fn ahead_at(&self, place: usize) -> Option<Ahead> {
+        self.ahead.filter(|ahead| ahead.until >= place)
+    }
+
+    /// Whether it was freed after a place, or would have been.
+    pub fn is_freed_after(&self, place: usize) -> bool {
+        let ahead = self.ahead_at(place);
+        self.freed.is_some() || ahead.is_some_and(|ahead| ahead.freed.is_some())
+    }
+
     /// Whether it was past its last use at a place, or past the lock it was used under.
     pub fn is_late_at(&self, place: usize) -> bool {
+        let is_needed = self
+            .ahead_at(place)
+            .is_some_and(|ahead| ahead.used.is_some());
+        if self.unrecorded || is_needed {
+            return false;
+        }
         let past_use = self.used.is_some_and(|used| used < place);
         past_use || self.unlocked.is_some_and(|unlocked| unlocked < place)
     }
@@ -74,11 +104,15 @@ pub struct Life {
     pub double_frees: Vec<Misuse>,
     /// Uses of what was freed before.
     pub late_uses: Vec<Misuse>,
+    /// Allocations under the name of a buffer that is still allocated, which nothing can free
+    /// any more.
+    pub lost: Vec<Misuse>,
 }
 
 impl Life {
     /// Reads the lives off a run.
     pub fn of(schedule: &Schedule, record: &Record) -> Self {
+        let cuts = Cuts::of(schedule);
         let mut reading = Reading::default();
         for (place, ran) in record.ran.iter().enumerate() {
             if let Some(step) = schedule.steps.get(ran.at) {
@@ -89,7 +123,13 @@ impl Life {
                 }
             }
         }
-        reading.life
+        let mut life = reading.life;
+        for buffer in &mut life.buffers {
+            buffer.unrecorded = cuts.is_cut(buffer.at);
+        }
+        cuts.forget_uses(schedule, record, &mut life);
+        ahead::look(schedule, record, &mut life);
+        life
     }
 
     /// The buffers that were allocated at a place on a card, in order of their making.
@@ -101,17 +141,16 @@ impl Life {
 }
 
 #[derive(Debug, Default)]
-struct Reading {
+struct Reading<'a> {
     life: Life,
     names: FxHashMap<(u32, u64), Meaning>,
-    /// How many locks each worker holds.
-    locks: FxHashMap<u32, u64>,
+    locks: Locks<'a>,
     /// Live buffers of each worker.
     mine: FxHashMap<u32, Vec<usize>>,
 }
 
-impl Reading {
-    fn step(&mut self, place: usize, at: usize, step: &Step, rc: u32) {
+impl<'a> Reading<'a> {
+    fn step(&mut self, place: usize, at: usize, step: &'a Step, rc: u32) {
         let worker = step.worker.unwrap_or(0);
         let gpu = step.gpu.unwrap_or(0);
         match &step.op {
@@ -126,11 +165,12 @@ impl Reading {
             Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => {
                 self.work(place, gpu, work);
             }
-            Op::Lock { .. } => *self.locks.entry(worker).or_default() += 1,
-            Op::Unlock { .. } => {
-                let count = self.locks.entry(worker).or_default();
-                *count = count.saturating_sub(1);
-                if *count == 0 {
+            Op::Lock { name } => {
+                self.locks.take(worker, name);
+            }
+            Op::Unlock { name } => {
+                self.locks.release(worker, name);
+                if !self.holds(worker) {
                     self.unlock_all(place, worker);
                 }
             }
@@ -161,13 +201,17 @@ impl Reading {
             freed: None,
             under_lock: self.holds(worker),
             unlocked: None,
+            unrecorded: false,
+            ahead: None,
         });
-        self.names.insert((gpu, id), Meaning::Live(index));
+        if let Some(Meaning::Live(buffer)) = self.names.insert((gpu, id), Meaning::Live(index)) {
+            self.life.lost.push(Misuse { place, buffer });
+        }
         self.mine.entry(worker).or_default().push(index);
     }
 
     fn holds(&self, worker: u32) -> bool {
-        self.locks.get(&worker).is_some_and(|count| *count > 0)
+        !self.locks.of(worker).is_empty()
     }
 
     fn free(&mut self, place: usize, gpu: u32, id: u64) {
@@ -217,7 +261,7 @@ impl Reading {
     }
 
     fn unlock_all(&mut self, place: usize, worker: u32) {
-        self.locks.insert(worker, 0);
+        self.locks.clear(worker);
         for index in self.mine.get(&worker).into_iter().flatten() {
             if let Some(buffer) = self.life.buffers.get_mut(*index)
                 && buffer.under_lock

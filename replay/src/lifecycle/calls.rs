@@ -295,9 +295,8 @@ impl Writer<'_, '_> {
             // Another call that staged with success in between proves the free came earlier.
             let lines = staged.get(&gpu).into_iter().flatten();
             let proof = lines.filter(|line| **line > tail && **line < end).min();
-            self.at(proof.copied().map_or(end, |line| LineRef {
-                line: line.line.saturating_sub(1),
-                ..line
+            self.at(proof.copied().map_or(end, |line| {
+                LineRef::new(line.input(), line.line.saturating_sub(1))
             }));
         }
     }

@@ -19,6 +19,8 @@ use tracefmt::finding::Confidence;
 use tracefmt::ops::{GpuSpec, Header, Schedule, Step};
 use tracefmt::run::{LineRef, Run};
 
+use crate::check::REBUILT_BY;
+
 pub use ops::Version;
 pub use sizes::Sizes;
 
@@ -62,8 +64,10 @@ pub fn rebuild(run: &Run, given: &Given) -> Option<Rebuilt> {
     }
     let card = card(run, given, &mut assumed);
     let gpus = run.config.gpus.last().map_or(1, |last| *last as usize + 1);
+    let by = serde_json::Value::from(version.name());
     let header = Header {
         gpus: vec![card; gpus.min(64)],
+        extra: std::iter::once((REBUILT_BY.to_owned(), by)).collect(),
         workers: u64::from(run.config.workers),
         ..Header::one_gpu(0, 0)
     };
@@ -86,17 +90,25 @@ pub fn rebuild(run: &Run, given: &Given) -> Option<Rebuilt> {
 fn card(run: &Run, given: &Given, assumed: &mut Vec<String>) -> GpuSpec {
     /// Cards as they are sold, GiB.
     const SIZES_GIB: [u64; 12] = [6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 80, 141];
-    let free = run.config.free_mib.map(|mib| mib * MIB);
-    let capacity = given.vram.or(run.config.vram_bytes).unwrap_or_else(|| {
+    let free = run.config.free_bytes;
+    let own = run.config.vram_bytes.unwrap_or_else(|| {
         let holds = |gib: &&u64| **gib << 30 > free.unwrap_or(0);
         let gib = match free {
             Some(_) => SIZES_GIB.iter().find(holds).copied().unwrap_or(192),
             None => 16,
         };
-        assumed.push(format!("a card of {gib} GiB"));
+        match (given.vram, given.baseline, free) {
+            (None, _, _) => assumed.push(format!("a card of {gib} GiB")),
+            (Some(_), None, Some(_)) => {
+                assumed.push(format!("the use by others on the log's card, of {gib} GiB"));
+            }
+            _ => {}
+        }
         gib << 30
     });
-    let left = free.map(|free| capacity.saturating_sub(free));
+    let capacity = given.vram.unwrap_or(own);
+    // What others use is read off the card of the log, whatever card is asked about.
+    let left = free.map(|free| own.saturating_sub(free));
     let baseline = given.baseline.or(left).unwrap_or_else(|| {
         assumed.push("1609 MiB in use by others".to_owned());
         1609 * MIB

@@ -77,6 +77,33 @@ fn a_run_of_no_known_version_is_not_rebuilt() {
 }
 
 #[test]
+fn what_others_use_is_that_of_the_card_of_the_log_whatever_card_is_asked_about() {
+    let mut log = String::new();
+    call(
+        &mut log,
+        0,
+        "prestage_setup=ok domain=134217728 lot_of_memory=1",
+    );
+    let mut run = runs_of(Source::Bytes("run.log".to_owned(), log.into_bytes())).remove(0);
+    run.config.free_bytes = Some(14_775 << 20);
+    let used = |vram: Option<u64>| {
+        let given = Given {
+            vram,
+            version: Some("phase9".to_owned()),
+            ..Given::default()
+        };
+        let rebuilt = rebuild(&run, &given).expect("a known version");
+        let gpu = &rebuilt.schedule.header.gpus[0];
+        (gpu.capacity, gpu.baseline, rebuilt.assumed)
+    };
+    let own = used(None);
+    assert_eq!((own.0, own.1), (16 << 30, 1609 << 20));
+    let large = used(Some(80 << 30));
+    assert_eq!((large.0, large.1), (80 << 30, 1609 << 20));
+    assert!(large.2[0].contains("16 GiB"), "{:?}", large.2);
+}
+
+#[test]
 fn the_published_failure_is_a_late_free_on_its_line() {
     let Some(runs) = of_inputs("d02-phase9v1-late_free.log") else {
         println!("skipped: CUZK_INPUTS is not set");

@@ -95,6 +95,7 @@ pub fn replay_of(
         min_vram,
     };
     let mut report = replay(&of_run.schedule, &request)?;
+    report.run = Some(run.index);
     for finding in &mut report.findings {
         finding.run = Some(run.index);
         for evidence in &mut finding.evidence {
@@ -107,6 +108,7 @@ pub fn replay_of(
 
 #[cfg(test)]
 mod tests {
+    use tracefmt::finding::{Code, Confidence, Finding, OomCause};
     use tracefmt::run::{Source as Input, read};
 
     use super::*;
@@ -120,6 +122,21 @@ mod tests {
 TIMELINE,1,MEM_INFO,j,gpu=0,worker=0,partition=0,t_us=1,free=1073741824,total=2147483648
 TIMELINE,1,VRAM_ALLOC,j,gpu=0,worker=0,partition=0,t_us=2,id=1,buf=b,bytes=9,api=cudaMalloc,rc=0
 ";
+
+    /// A card's free memory is no whole number of MiB.
+    #[test]
+    fn what_others_use_is_taken_to_the_byte() {
+        let text = "TIMELINE,0,TRACE_START,,t_us=0,version=1,run=r,epoch_unix_us=1,build=b,\
+                    device=d,vram_total=150109880320,vram_free=149549088768\n\
+                    TIMELINE,1,VRAM_ALLOC,,gpu=0,worker=0,t_us=1,id=1,buf=d_srs,\
+                    bytes=603979776,api=cudaMalloc,rc=0\n\
+                    TIMELINE,1,MEM_INFO,,gpu=0,worker=0,t_us=2,free=148945108992,\
+                    total=150109880320\n";
+        let report = replay_run(&run(text), &Given::default(), "a.log", None);
+        let report = report.expect("a known driver").expect("a schedule");
+        assert_eq!(report.baseline, 560_791_552);
+        assert_eq!((report.truth.checked, report.truth.agree), (2, 2));
+    }
 
     #[test]
     fn a_recorded_run_is_replayed_as_recorded() {
@@ -149,6 +166,43 @@ TIMELINE,1,VRAM_ALLOC,j,gpu=0,worker=0,partition=0,t_us=2,id=1,buf=b,bytes=9,api
         let run = run("TIMELINE,1,SYNTH_START,j,partition=0\n");
         let report = replay_run(&run, &Given::default(), "a.log", None);
         assert_eq!(report, Ok(None));
+    }
+
+    /// One partition alone on the card of the published runs: both buffers fit, and err=2 says
+    /// that they did not.
+    const ALONE: &str = "\
+TIMELINE,1000,SYNTH_START,j,partition=0
+TIMELINE,2000,SYNTH_END,j,partition=0,synth_ms=900
+TIMELINE,2001,CHAN_SEND,j,partition=0
+TIMELINE,2002,GPU_PICKUP,j,worker=0,partition=0
+TIMELINE,2003,GPU_START,j,worker=0,partition=0
+CUZK_TIMING: split_vectors_ms=9 setup_to_split_ms=9
+CUZK_TIMING: prestage_setup=fallback err=2
+thread 'tokio-runtime-worker' panicked at supraseal-c2/src/lib.rs:151:9:
+cudaMalloc(&d_ptr, n * sizeof(T))@sppark-0.1.14/sppark/util/gpu_t.cuh:331 failed: \"out of memory\"
+TIMELINE,3000,SYNTH_START,j,partition=1
+";
+
+    #[test]
+    fn an_old_failure_with_room_on_the_card_is_not_explained() {
+        let given = Given {
+            version: Some("phase9-v1".to_owned()),
+            ..Given::default()
+        };
+        let report = replay_run(&run(ALONE), &given, "a.log", None);
+        let report = report.expect("a known driver").expect("a schedule");
+        let ooms: Vec<&Finding> = report
+            .findings
+            .iter()
+            .filter(|finding| finding.code == Code::VramOom)
+            .collect();
+        assert!(!ooms.is_empty(), "{:#?}", report.findings);
+        for oom in ooms {
+            let known = (oom.cause, oom.confidence);
+            let unknown = (Some(OomCause::Unexplained), Confidence::Ambiguous);
+            assert_eq!(known, unknown, "{oom:#?}");
+            assert!(oom.title.contains("were free"), "{}", oom.title);
+        }
     }
 
     #[test]

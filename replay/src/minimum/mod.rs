@@ -3,12 +3,13 @@
 //! Memory is taken in blocks, so the answer is exact in steps of a block above the baseline. It
 //! is found by halving: the card passes and the next smaller one fails. More memory never hurts a
 //! schedule without the pool (a property test); with it a still smaller card may pass, since a
-//! driver without room reuses pages where one with room grows the pool.
+//! driver without room reuses pages where one with room grows the pool. What a schedule that its
+//! own failure cut off would have asked for later is not known: there the answer is a lower bound.
 
 use tracefmt::ops::Schedule;
 
 use crate::change::Changed;
-use crate::life::{Buffer, Life};
+use crate::life::{Buffer, Cuts, Life};
 use crate::run::{Options, Record};
 use crate::vram::Profile;
 
@@ -22,6 +23,9 @@ pub struct Minimum {
     pub bytes: u64,
     /// The allocation that fails first with one block less; none if nothing is allocated.
     pub binding: Option<Binding>,
+    /// The first step that succeeds on it although only what came of its failure was recorded:
+    /// what would have come next is not known, and no smaller card does.
+    pub unrecorded: Option<usize>,
 }
 
 /// What binds.
@@ -63,12 +67,17 @@ pub fn minimum(schedule: &Schedule, profile: Profile) -> Option<Minimum> {
             low = middle + 1;
         }
     }
+    let unrecorded = {
+        let record = run(base + low * block).1;
+        Cuts::of(schedule).passed(&record).min()
+    };
     let below = low
         .checked_sub(1)
         .map(|blocks| run(base + blocks * block).1);
     Some(Minimum {
         bytes: base + low * block,
         binding: below.and_then(|record| binding(&changed, &record)),
+        unrecorded,
     })
 }
 
@@ -135,6 +144,17 @@ mod tests {
             .bytes;
         let without = minimum(&schedule(lines), STRICT).expect("some card").bytes;
         assert_eq!((with, without), (8 * GIB + 2 * MIB, 16 * GIB + 2 * MIB));
+    }
+
+    #[test]
+    fn what_a_failure_cut_off_makes_it_a_lower_bound() {
+        let lines = "0 malloc id=1 bytes=4G
+                     0 malloc id=2 bytes=16G rc=2 on_error=fallback:out
+                     0 label name=out
+                     0 free id=1";
+        let minimum = minimum(&schedule(lines), H200_580).expect("some card");
+        assert_eq!(minimum.bytes, 20 * GIB + 2 * MIB);
+        assert_eq!(minimum.unrecorded, Some(1));
     }
 
     #[test]

@@ -4,10 +4,10 @@
 mod model;
 
 use tracefmt::finding::{Finding, Severity};
-use tracefmt::ops::{OnError, Schedule, Step};
+use tracefmt::ops::{OnError, Schedule};
 
-use crate::check::{self, Scene, Source};
-use crate::life::Buffer;
+use crate::check::{self, Scene, Source, recovered};
+use crate::life::{Buffer, Cuts};
 use crate::minimum::{Minimum, minimum};
 use crate::run::{Peak, Ran};
 use crate::vram::{Profile, UnknownProfile};
@@ -60,9 +60,15 @@ pub fn replay(schedule: &Schedule, request: &Request<'_>) -> Result<Report, Unkn
         None
     };
     let findings = check::all(&scene);
-    let (failed, unseen) = failures(&scene);
+    let Failures {
+        failed,
+        unseen,
+        fell_back,
+    } = failures(&scene);
+    let unrecorded = Cuts::of(schedule).passed(&scene.record).count() as u64;
     Ok(Report {
         schema: SCHEMA.to_owned(),
+        run: None,
         source: match request.source {
             Source::Events => "events",
             Source::Profile => "profile",
@@ -75,42 +81,68 @@ pub fn replay(schedule: &Schedule, request: &Request<'_>) -> Result<Report, Unkn
         peak_bytes: peak.bytes,
         peak_step: peak.at as u64,
         min_vram_bytes: smallest.as_ref().map(|minimum| minimum.bytes),
+        min_vram_unrecorded: smallest
+            .as_ref()
+            .and_then(|minimum| minimum.unrecorded)
+            .map(|step| step as u64),
         binding: smallest.and_then(|minimum| binding(&scene, &minimum)),
         steps: schedule.steps.len() as u64,
         ran: scene.record.ran.len() as u64,
-        verdict: verdict(&findings, failed),
+        unread_lines: schedule.errors_total,
+        verdict: verdict(&findings, failed, unrecorded),
         failed_allocations: failed,
         unseen_failures: unseen,
+        fell_back,
+        unrecorded,
+        first_failure: None,
+        left_out: 0,
         truth: truth(schedule, &scene.record.ran),
         explored: None,
+        passing_order: None,
         failing_order: None,
         stuck_order: None,
+        misuse_order: None,
         what_if: Vec::new(),
         findings,
+        runs: Vec::new(),
     })
 }
 
 /// Errors decide; failures without one are failures that nobody saw.
-fn verdict(findings: &[Finding], failed: u64) -> Verdict {
+fn verdict(findings: &[Finding], failed: u64, unrecorded: u64) -> Verdict {
     let error = |finding: &Finding| finding.severity == Severity::Error;
     if findings.iter().any(error) {
         Verdict::Fails
     } else if failed > 0 {
         Verdict::FailsUnseen
+    } else if unrecorded > 0 {
+        Verdict::Unrecorded
     } else {
         Verdict::Passes
     }
 }
 
-/// How many allocations failed, and how many of them unseen.
-fn failures(scene: &Scene<'_>) -> (u64, u64) {
-    let (mut failed, mut unseen) = (0, 0);
+/// How many allocations failed, how many of them unseen, and how many others a smaller plan made
+/// good.
+#[derive(Default)]
+struct Failures {
+    failed: u64,
+    unseen: u64,
+    fell_back: u64,
+}
+
+fn failures(scene: &Scene<'_>) -> Failures {
+    let mut found = Failures::default();
     for (_, ran, step) in scene.record.failed_allocations(scene.schedule) {
+        if recovered(step) {
+            found.fell_back += 1;
+            continue;
+        }
         let swallowed = step.on_error == OnError::Ignore;
-        failed += 1;
-        unseen += u64::from(swallowed || scene.severity(ran.at) < Severity::Error);
+        found.failed += 1;
+        found.unseen += u64::from(swallowed || scene.severity(ran.at) < Severity::Error);
     }
-    (failed, unseen)
+    found
 }
 
 /// The card whose peak is closest to its capacity.
@@ -145,20 +177,9 @@ fn binding(scene: &Scene<'_>, minimum: &Minimum) -> Option<Binding> {
 fn truth(schedule: &Schedule, ran: &[Ran]) -> Truth {
     let mut truth = Truth::default();
     for one in ran {
-        let Some(Step { truth: known, .. }) = schedule.steps.get(one.at) else {
-            continue;
-        };
-        if known.rc.is_none() && known.free.is_none() && known.pool_reserved.is_none() {
-            continue;
+        if let Some(step) = schedule.steps.get(one.at) {
+            truth.count(step, one.predicted, &one.outcome);
         }
-        let rc = known.rc.is_none_or(|rc| rc == one.predicted);
-        let free = known.free.is_none_or(|free| free == one.outcome.free);
-        let pool = known
-            .pool_reserved
-            .is_none_or(|bytes| bytes == one.outcome.pool_reserved);
-        truth.checked += 1;
-        truth.rc_agree += u64::from(rc);
-        truth.agree += u64::from(rc && free && pool);
     }
     truth
 }
@@ -263,5 +284,23 @@ mod tests {
         assert!(replay(&schedule, &request).is_err());
         request.driver = Some(crate::vram::STRICT);
         assert_eq!(replay(&schedule, &request).expect("given").driver, "strict");
+    }
+
+    /// The registration that worker 0 left behind keeps worker 1 from pinning, twice.
+    #[test]
+    fn a_host_error_that_stays_is_no_pass_under_a_change() {
+        let lines = "0 hostRegister addr=4096 bytes=4096
+                     0 malloc id=1 bytes=1G
+                     0 free id=1
+                     0 hostUnmap addr=4096 bytes=4096
+                     1 hostRegister addr=4096 bytes=4096 on_error=ignore
+                     1 hostRegister addr=4096 bytes=4096 on_error=ignore";
+        let schedule = schedule(lines);
+        let report = replay(&schedule, &Request::events("a")).expect("a known driver");
+        assert_eq!(report.verdict, Verdict::Fails);
+        let change = crate::change::Change::Vram(64 << 30);
+        let changed = Changed::run(&[change], &schedule, crate::vram::H200_580);
+        assert_eq!((changed.passes, changed.host_errors), (false, 1));
+        assert_eq!(changed.failed_allocations, 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tracefmt::ops::Op;
+use tracefmt::ops::{Op, Step};
 
 /// Why a worker runs no further.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,9 +73,15 @@ struct Actor<'a> {
 
 #[derive(Debug, Default)]
 struct Lock {
-    holder: Option<u32>,
+    /// Who holds it: several only where the schedule says that each of them got it.
+    holders: Vec<u32>,
     /// Workers that wait for it, with the step at which they do.
     waiters: VecDeque<(u32, usize)>,
+}
+
+/// Whether a step says that its worker got a lock. Else it says that the worker wants it.
+pub(crate) fn got(step: &Step) -> bool {
+    matches!(step.op, Op::Lock { .. }) && step.truth.rc == Some(0)
 }
 
 /// All workers, with their locks and barriers.
@@ -125,13 +131,20 @@ impl<'a> Actors<'a> {
     }
 
     /// Decides what a worker does with its next step.
-    pub(super) fn turn(&mut self, worker: u32, at: usize, op: &'a Op) -> Turn {
+    pub(super) fn turn(&mut self, worker: u32, at: usize, step: &'a Step) -> Turn {
         if self.astray > 0
-            && let Some(turn) = self.astray_turn(worker, op)
+            && let Some(turn) = self.astray_turn(worker, &step.op)
         {
             return turn;
         }
-        match op {
+        match &step.op {
+            Op::Lock { name } if got(step) => {
+                let lock = self.locks.entry(name).or_default();
+                if !lock.holders.contains(&worker) {
+                    lock.holders.push(worker);
+                }
+                Turn::Done
+            }
             Op::Lock { name } => self.lock(worker, at, name),
             Op::Unlock { name } => {
                 self.unlock(worker, name);
@@ -163,8 +176,8 @@ impl<'a> Actors<'a> {
 
     fn lock(&mut self, worker: u32, at: usize, name: &'a str) -> Turn {
         let lock = self.locks.entry(name).or_default();
-        if lock.holder.is_none() {
-            lock.holder = Some(worker);
+        if lock.holders.is_empty() {
+            lock.holders.push(worker);
             return Turn::Done;
         }
         lock.waiters.push_back((worker, at));
@@ -182,9 +195,11 @@ impl<'a> Actors<'a> {
         let Some(lock) = self.locks.get_mut(name) else {
             return;
         };
-        if lock.holder == Some(worker) {
+        let before = lock.holders.len();
+        lock.holders.retain(|holder| *holder != worker);
+        if lock.holders.is_empty() && before > 0 {
             let next = lock.waiters.pop_front();
-            lock.holder = next.map(|(waiter, _)| waiter);
+            lock.holders.extend(next.map(|(waiter, _)| waiter));
             self.ready
                 .extend(next.map(|(waiter, at)| (waiter, Some(at))));
         }
@@ -209,7 +224,7 @@ impl<'a> Actors<'a> {
         let mine: Vec<&str> = self
             .locks
             .iter()
-            .filter(|(_, lock)| lock.holder == Some(worker))
+            .filter(|(_, lock)| lock.holders.contains(&worker))
             .map(|(name, _)| *name)
             .collect();
         for name in mine {
@@ -237,8 +252,10 @@ impl<'a> Actors<'a> {
         }
         let mut held = Vec::new();
         for (name, lock) in self.locks {
-            let Some(holder) = lock.holder else { continue };
-            held.push((name.to_owned(), holder));
+            let Some(&holder) = lock.holders.first() else {
+                continue;
+            };
+            held.extend(lock.holders.iter().map(|one| (name.to_owned(), *one)));
             for (worker, at) in lock.waiters {
                 let name = name.to_owned();
                 stopped.insert(worker, Stop::Locked { at, name, holder });

@@ -1,6 +1,9 @@
 //! Runs a schedule: each worker's ops in their order, the workers against each other as
 //! recorded, as far as locks and barriers allow.
 //!
+//! A `lock` with a recorded `rc` of 0 says that its worker got the lock there: it has it, whoever
+//! else does. Any other says that the worker wants it.
+//!
 //! A worker that has to wait does so, and the others go on; so a changed schedule runs too,
 //! although nobody recorded it. A worker whose op fails stops, goes on, or goes to its fallback,
 //! as the op says. A worker that stops lets go of its locks, as a guard does when the stack
@@ -19,6 +22,7 @@ use tracefmt::ops::{OnError, Op, Schedule, Step};
 use crate::vram::{Machine, Outcome, Profile};
 use actors::{Actors, Turn};
 
+pub(crate) use actors::got;
 pub use actors::{Ending, Stop};
 pub use record::{Peak, Ran, Record};
 
@@ -114,7 +118,7 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
 
     /// Runs one step of a worker that is not waiting.
     fn take(&mut self, worker: u32, at: usize, step: &'a Step) {
-        match self.actors.turn(worker, at, &step.op) {
+        match self.actors.turn(worker, at, step) {
             Turn::Skip | Turn::Wait => {}
             Turn::Done => self.note(at, self.idle_outcome(step), 0, false),
             Turn::Panic { unwind } => {

@@ -11,6 +11,7 @@ use tracefmt::ops::Stream;
 
 use super::pool::Pool;
 use super::profile::Profile;
+use super::ranges::Node;
 use super::slab::{Names, SlabPlace, Slabs};
 use super::streams::{Moment, Streams};
 
@@ -28,12 +29,13 @@ enum Place {
     Null,
     Blocks(u64),
     Slab(SlabPlace),
-    Pool(u64),
+    Pool(Node),
 }
 
 impl Place {
-    /// The place in numbers, with the rank of its slab in place of the slab's name.
-    fn ranked(&self, names: &Names) -> (u8, usize, u64, u64) {
+    /// The place in numbers, with the rank of its slab and the address in the pool in place of
+    /// names.
+    fn ranked(&self, names: &Names, pool: &Pool) -> (u8, usize, u64, u64) {
         match self {
             Self::Null => (0, 0, 0, 0),
             Self::Blocks(bytes) => (1, 0, 0, *bytes),
@@ -41,7 +43,7 @@ impl Place {
                 let (slab, offset, bytes) = place.ranked(names);
                 (2, slab, offset, bytes)
             }
-            Self::Pool(start) => (3, 0, *start, 0),
+            Self::Pool(node) => (3, 0, pool.start_of(*node), 0),
         }
     }
 }
@@ -139,10 +141,13 @@ impl Device {
             return Some(Place::Null);
         }
         if bytes < self.profile.slab_below_bytes {
-            if !self.slabs.fits(bytes) && !self.make_room(self.profile.block_bytes) {
+            if let Some(place) = self.slabs.fit(bytes) {
+                return Some(Place::Slab(place));
+            }
+            if !self.make_room(self.profile.block_bytes) {
                 return None;
             }
-            return Some(Place::Slab(self.slabs.allocate(bytes)));
+            return Some(Place::Slab(self.slabs.open(bytes)));
         }
         let rounded = bytes.checked_next_multiple_of(self.profile.block_bytes)?;
         if !self.make_room(rounded) {
@@ -175,8 +180,8 @@ impl Device {
         } else {
             let free_bytes = self.available_bytes();
             let pool = &mut self.pool;
-            let start = pool.allocate(bytes, stream, free_bytes, &mut self.streams);
-            start.map(Place::Pool)
+            let node = pool.allocate(bytes, stream, free_bytes, &mut self.streams);
+            node.map(Place::Pool)
         };
         self.bind(id, place)
     }
@@ -210,8 +215,8 @@ impl Device {
         let Some(place) = self.allocations.remove(&id) else {
             return RC_INVALID;
         };
-        if let Place::Pool(start) = place {
-            self.pool.free(start);
+        if let Place::Pool(node) = place {
+            self.pool.free(node);
         } else {
             self.release(place);
         }
@@ -228,7 +233,7 @@ impl Device {
         let moment = self.streams.free(stream);
         match place {
             Place::Null => {}
-            Place::Pool(start) => self.pool.free_async(start, stream, moment),
+            Place::Pool(node) => self.pool.free_async(node, stream, moment),
             Place::Blocks(_) | Place::Slab(_) => self.deferred.push(Deferred {
                 stream,
                 moment,
@@ -245,7 +250,7 @@ impl Device {
             Place::Slab(place) => {
                 self.slabs.free(place);
             }
-            Place::Pool(start) => self.pool.free(start),
+            Place::Pool(node) => self.pool.free(node),
         }
     }
 
@@ -347,17 +352,12 @@ impl Hash for Device {
         let deferred = self.deferred.iter();
         let deferred = deferred.map(|free| (free.stream, free.moment));
         let ranks = self.streams.ranks(deferred.chain(self.pool.pending()));
-        let places = self.allocations.values();
-        let places = places.chain(self.deferred.iter().map(|free| &free.place));
-        let names = self.slabs.names(places.filter_map(|place| match place {
-            Place::Slab(place) => Some(*place),
-            Place::Null | Place::Blocks(_) | Place::Pool(_) => None,
-        }));
+        let names = self.slabs.names();
         let mut named: Vec<_> = self.allocations.iter().collect();
         named.sort_unstable_by_key(|(id, _)| **id);
         named.len().hash(state);
         for (id, place) in named {
-            (id, place.ranked(&names)).hash(state);
+            (id, place.ranked(&names, &self.pool)).hash(state);
         }
         // All of these go back when they are observed, in whatever order they stand.
         let mut waiting: Vec<_> = self
@@ -365,7 +365,7 @@ impl Hash for Device {
             .iter()
             .map(|free| {
                 let moment = ranks.moment(free.stream, free.moment);
-                (free.stream, moment, free.place.ranked(&names))
+                (free.stream, moment, free.place.ranked(&names, &self.pool))
             })
             .collect();
         waiting.sort_unstable();

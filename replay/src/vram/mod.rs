@@ -18,12 +18,15 @@
 //! assert_eq!(card.malloc(2, 12 * GIB), 0);
 //! ```
 
+mod bits;
 mod device;
 mod host;
 mod machine;
+mod ordered;
 mod pages;
 mod pool;
 mod profile;
+mod ranges;
 mod slab;
 mod space;
 mod streams;

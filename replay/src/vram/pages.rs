@@ -6,26 +6,24 @@
 
 use std::hash::{Hash, Hasher};
 
-/// One page of the pool's address space.
+use super::bits::Bits;
+
+/// Who uses a page of the pool's address space.
 #[derive(Debug, Clone, Copy, Default)]
 struct Page {
-    mapped: bool,
     used: u32,
     unobserved: u32,
-}
-
-impl Page {
-    fn is_idle(self) -> bool {
-        self.mapped && self.used == 0 && self.unobserved == 0
-    }
 }
 
 /// The pages of one pool. Ranges are in pages, the end excluded.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pages {
     all: Vec<Page>,
-    mapped: u64,
-    idle: u64,
+    mapped: Bits,
+    /// Mapped pages that nobody uses and whose frees are observed.
+    idle: Bits,
+    mapped_count: u64,
+    idle_count: u64,
 }
 
 /// A range of pages, the end excluded.
@@ -34,12 +32,12 @@ pub(super) type Range = std::ops::Range<usize>;
 impl Pages {
     /// How many pages are mapped.
     pub(super) fn mapped(&self) -> u64 {
-        self.mapped
+        self.mapped_count
     }
 
     /// How many pages are idle.
     pub(super) fn idle(&self) -> u64 {
-        self.idle
+        self.idle_count
     }
 
     /// Counts a block in or out of every page that it touches.
@@ -54,15 +52,12 @@ impl Pages {
 
     /// How many pages of a range are mapped.
     pub(super) fn mapped_in(&self, range: &Range) -> u64 {
-        self.slice(range).iter().filter(|page| page.mapped).count() as u64
+        self.mapped.count(range) as u64
     }
 
     /// How many pages of a range are idle.
     pub(super) fn idle_in(&self, range: &Range) -> u64 {
-        self.slice(range)
-            .iter()
-            .filter(|page| page.is_idle())
-            .count() as u64
+        self.idle.count(range) as u64
     }
 
     /// Maps up to `count` pages of a range, lowest first.
@@ -71,51 +66,58 @@ impl Pages {
             if count == 0 {
                 return;
             }
-            if !self.all.get(at).is_some_and(|page| page.mapped) {
-                self.change(at..at + 1, |page| page.mapped = true);
-                self.mapped += 1;
+            if !self.mapped.get(at) {
+                if self.all.len() <= at {
+                    self.all.resize(at + 1, Page::default());
+                }
+                self.mapped.set(at, true);
+                self.mapped_count += 1;
                 count -= 1;
+                self.settle(at);
             }
         }
     }
 
     /// Unmaps up to `count` idle pages outside a range, highest first.
     pub(super) fn unmap_outside(&mut self, range: &Range, count: u64) {
-        self.unmap_where(0..self.all.len(), count, |at| !range.contains(&at));
+        let above = self.unmap_idle(range.end..usize::MAX, count);
+        self.unmap_idle(0..range.start, count - above);
     }
 
     /// Unmaps up to `count` idle pages of a range, highest first.
     pub(super) fn unmap_in(&mut self, range: Range, count: u64) {
-        self.unmap_where(range, count, |_at| true);
+        self.unmap_idle(range, count);
     }
 
     /// Unmaps up to `count` idle pages, highest first.
     pub(super) fn unmap(&mut self, count: u64) {
-        self.unmap_where(0..self.all.len(), count, |_at| true);
+        self.unmap_idle(0..usize::MAX, count);
     }
 
-    fn unmap_where(&mut self, range: Range, count: u64, wanted: impl Fn(usize) -> bool) {
-        let mut left = count.min(self.idle);
-        let end = range.end.min(self.all.len());
-        for at in (range.start.min(end)..end).rev() {
-            if left == 0 {
-                return;
-            }
-            if self.all.get(at).is_some_and(|page| page.is_idle()) && wanted(at) {
-                self.change(at..at + 1, |page| page.mapped = false);
-                self.mapped -= 1;
-                left -= 1;
-            }
+    /// Unmaps idle pages, and says how many.
+    fn unmap_idle(&mut self, mut range: Range, count: u64) -> u64 {
+        let wanted = count.min(self.idle_count);
+        let mut done = 0;
+        while done < wanted {
+            let Some(at) = self.idle.highest(&range) else {
+                break;
+            };
+            self.mapped.set(at, false);
+            self.mapped_count -= 1;
+            self.settle(at);
+            range.end = at;
+            done += 1;
         }
+        done
     }
 
     /// Hashes which pages are mapped; who uses them follows from the ranges.
     pub(super) fn hash_mapped<H: Hasher>(&self, state: &mut H) {
-        self.mapped.hash(state);
+        self.mapped_count.hash(state);
         let mut mapped = false;
-        for (at, page) in self.all.iter().enumerate() {
-            if page.mapped != mapped {
-                mapped = page.mapped;
+        for at in 0..self.all.len() {
+            if self.mapped.get(at) != mapped {
+                mapped = !mapped;
                 at.hash(state);
             }
         }
@@ -123,23 +125,34 @@ impl Pages {
 
     /// Roughly how many bytes they take.
     pub(super) fn size_bytes(&self) -> usize {
-        self.all.len() * size_of::<Page>()
+        let bits = self.mapped.size_bytes() + self.idle.size_bytes();
+        self.all.capacity() * size_of::<Page>() + bits
     }
 
-    fn slice(&self, range: &Range) -> &[Page] {
-        let end = range.end.min(self.all.len());
-        self.all.get(range.start.min(end)..end).unwrap_or(&[])
-    }
-
-    /// Changes every page of a range and keeps the count of idle ones right.
+    /// Changes every page of a range and keeps the idle ones right.
     fn change(&mut self, range: Range, change: impl Fn(&mut Page)) {
         if self.all.len() < range.end {
             self.all.resize(range.end, Page::default());
         }
-        for page in self.all.get_mut(range).unwrap_or_default() {
-            let before = page.is_idle();
-            change(page);
-            self.idle = self.idle + u64::from(page.is_idle()) - u64::from(before);
+        for at in range {
+            if let Some(page) = self.all.get_mut(at) {
+                change(page);
+            }
+            self.settle(at);
+        }
+    }
+
+    /// Says of one page whether it is idle now.
+    fn settle(&mut self, at: usize) {
+        let page = self.all.get(at).copied().unwrap_or_default();
+        let idle = page.used == 0 && page.unobserved == 0 && self.mapped.get(at);
+        if idle != self.idle.get(at) {
+            self.idle.set(at, idle);
+            if idle {
+                self.idle_count += 1;
+            } else {
+                self.idle_count -= 1;
+            }
         }
     }
 }

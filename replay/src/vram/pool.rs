@@ -16,7 +16,8 @@ use std::hash::{Hash, Hasher};
 use tracefmt::ops::Stream;
 
 use super::profile::Profile;
-use super::space::{REQUEST_BYTES_MAX, Space, Span};
+use super::ranges::Node;
+use super::space::{SPACE_END, Space};
 use super::streams::{Moment, Ranks, Streams};
 
 /// The default pool of one card.
@@ -34,7 +35,7 @@ impl Pool {
             page_bytes: profile.page_bytes,
             align_bytes: profile.align_bytes,
             threshold_bytes: 0,
-            space: Space::new(profile.page_bytes),
+            space: Space::new(profile.page_bytes / profile.align_bytes),
         }
     }
 
@@ -60,41 +61,47 @@ impl Pool {
         stream: Stream,
         free_bytes: u64,
         streams: &mut Streams,
-    ) -> Option<u64> {
-        if bytes > REQUEST_BYTES_MAX {
+    ) -> Option<Node> {
+        let units = bytes.div_ceil(self.align_bytes);
+        if units > SPACE_END / 2 {
             return None;
         }
-        let bytes = bytes.next_multiple_of(self.align_bytes);
-        let span = self
-            .ready(bytes, stream, streams)
-            .or_else(|| self.grow(bytes, free_bytes, streams))
+        let node = self
+            .ready(units, stream, streams)
+            .or_else(|| self.grow(units, free_bytes, streams))
             .or_else(|| {
-                let behind = self.space.foreign(stream, bytes, |_, _| true)?;
+                let behind = self.space.foreign(stream, units, |_, _| true)?;
                 // The driver makes the stream wait: what follows on it follows that work.
                 streams.launch(stream);
                 Some(behind)
             })?;
-        self.space.take(span, bytes);
-        Some(span.start)
+        self.space.take(node, units);
+        Some(node)
+    }
+
+    /// Where a block begins, in units of the alignment.
+    pub(super) fn start_of(&self, node: Node) -> u64 {
+        self.space.span(node).start
     }
 
     /// A range that needs no new page and no wait.
-    fn ready(&self, bytes: u64, stream: Stream, streams: &Streams) -> Option<Span> {
+    fn ready(&mut self, units: u64, stream: Stream, streams: &Streams) -> Option<Node> {
         let reusable = |freed_on: Stream, moment: Moment| {
             streams.is_done(freed_on, moment) || streams.is_after(stream, freed_on, moment)
         };
         self.space
-            .own(stream, bytes)
-            .or_else(|| self.space.general_mapped(bytes))
-            .or_else(|| self.space.foreign(stream, bytes, reusable))
+            .own(stream, units)
+            .or_else(|| self.space.general_mapped(units))
+            .or_else(|| self.space.foreign(stream, units, reusable))
     }
 
-    /// Makes a general range of `bytes` with all its pages mapped.
-    fn grow(&mut self, bytes: u64, free_bytes: u64, streams: &Streams) -> Option<Span> {
+    /// Makes a general range of `units` with all its pages mapped.
+    fn grow(&mut self, units: u64, free_bytes: u64, streams: &Streams) -> Option<Node> {
         self.space
             .settle(|stream, moment| streams.is_done(stream, moment));
-        let span = self.space.general(bytes)?;
-        let range = self.space.pages_of(span.start, span.start + bytes);
+        let node = self.space.general(units)?;
+        let start = self.space.span(node).start;
+        let range = self.space.pages_of(start, start + units);
         let pages = &mut self.space.pages;
         let missing = range.len() as u64 - pages.mapped_in(&range);
         let moved = missing.min(pages.idle() - pages.idle_in(&range));
@@ -106,21 +113,20 @@ impl Pool {
             self.trim(self.threshold_bytes);
             return None;
         }
-        Some(span)
+        Some(node)
     }
 
     /// `cudaFree`: general at once; its own pages go back down to the threshold.
-    pub(super) fn free(&mut self, start: u64) {
-        if let Some(span) = self.space.give(start) {
-            let range = self.space.pages_of(span.start, span.end);
-            let excess = self.pages_above(self.threshold_bytes);
-            self.space.pages.unmap_in(range, excess);
-        }
+    pub(super) fn free(&mut self, node: Node) {
+        let span = self.space.give(node);
+        let range = self.space.pages_of(span.start, span.end);
+        let excess = self.pages_above(self.threshold_bytes);
+        self.space.pages.unmap_in(range, excess);
     }
 
     /// `cudaFreeAsync`: pending until observed.
-    pub(super) fn free_async(&mut self, start: u64, stream: Stream, moment: Moment) {
-        self.space.give_pending(start, stream, moment);
+    pub(super) fn free_async(&mut self, node: Node, stream: Stream, moment: Moment) {
+        self.space.give_pending(node, stream, moment);
     }
 
     /// A synchronisation: what it observes becomes general, pages go back to the threshold.

@@ -4,270 +4,280 @@
 //! it. Neighbours of the same kind are one range; a general range may be mapped, unmapped, or
 //! partly so. Pages are counted here and nowhere else, so that ranges and pages cannot drift
 //! apart. Which range an allocation takes is decided in [`super::pool`].
+//!
+//! Addresses and lengths are in units of the pool's alignment.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use tracefmt::ops::Stream;
 
+use super::ordered::Ordered;
 use super::pages::{Pages, Range};
+use super::ranges::{Node, Ranges, Span, State};
 use super::streams::{Moment, Ranks};
 
 /// One past the last address; far beyond any card.
-const SPACE_END: u64 = 1 << 57;
+pub(super) const SPACE_END: u64 = 1 << 47;
 
-/// The largest request that is placed at all.
-pub(super) const REQUEST_BYTES_MAX: u64 = 1 << 56;
-
-/// What a range is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Used,
-    General,
-    /// Freed on a stream at a moment that nothing has observed yet.
-    Pending(Stream, Moment),
-}
-
-impl State {
-    /// The one state of two neighbours, if they are of one kind.
-    fn merged(self, other: Self) -> Option<Self> {
-        match (self, other) {
-            (Self::General, Self::General) => Some(Self::General),
-            (Self::Pending(a, early), Self::Pending(b, late)) if a == b => {
-                Some(Self::Pending(a, early.max(late)))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// A free range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) start: u64,
-    pub(super) end: u64,
-}
+/// Streams without a pending free that are remembered all the same.
+const EMPTY_MAX: usize = 32;
 
 /// Free ranges by length, then address: the first that is long enough is the tightest.
-type ByLength = BTreeSet<(u64, u64)>;
+type ByLength = Ordered<u128>;
 
 /// The ranges of one pool, with their pages.
 #[derive(Debug, Clone)]
 pub(super) struct Space {
-    page_bytes: u64,
-    ranges: BTreeMap<u64, (u64, State)>,
-    general: ByLength,
+    page_units: u64,
+    ranges: Ranges,
+    /// General ranges all of whose pages were mapped when they came to be; some may not be now.
+    whole: ByLength,
+    /// All other general ranges.
+    partial: ByLength,
+    /// Pending ranges of each stream.
     pending: BTreeMap<Stream, ByLength>,
     pub(super) pages: Pages,
 }
 
 impl Space {
-    pub(super) fn new(page_bytes: u64) -> Self {
+    pub(super) fn new(page_units: u64) -> Self {
+        let (ranges, all) = Ranges::new(SPACE_END);
         let mut space = Self {
-            page_bytes,
-            ranges: BTreeMap::new(),
-            general: ByLength::new(),
+            page_units,
+            ranges,
+            whole: ByLength::default(),
+            partial: ByLength::default(),
             pending: BTreeMap::new(),
             pages: Pages::default(),
         };
-        space.insert(0, SPACE_END, State::General);
+        space.enter(all);
         space
     }
 
     /// The pages that a range touches.
     pub(super) fn pages_of(&self, start: u64, end: u64) -> Range {
-        let page = |at: u64| usize::try_from(at / self.page_bytes).unwrap_or(usize::MAX);
+        let page = |at: u64| usize::try_from(at / self.page_units).unwrap_or(usize::MAX);
         page(start)..page(end.saturating_sub(1)).saturating_add(1)
     }
 
+    /// The bounds of a range.
+    pub(super) fn span(&self, node: Node) -> Span {
+        self.ranges.span(node)
+    }
+
     /// The tightest range that a stream freed itself.
-    pub(super) fn own(&self, stream: Stream, bytes: u64) -> Option<Span> {
-        tightest(self.pending.get(&stream)?, bytes).next()
+    pub(super) fn own(&self, stream: Stream, units: u64) -> Option<Node> {
+        let spans = self.pending.get(&stream)?;
+        spans.at_least(least(units)).map(node_of)
     }
 
     /// The tightest general range.
-    pub(super) fn general(&self, bytes: u64) -> Option<Span> {
-        tightest(&self.general, bytes).next()
+    pub(super) fn general(&self, units: u64) -> Option<Node> {
+        let least = least(units);
+        let both = [self.whole.at_least(least), self.partial.at_least(least)];
+        both.into_iter().flatten().min().map(node_of)
     }
 
     /// The tightest general range all of whose pages are mapped.
-    pub(super) fn general_mapped(&self, bytes: u64) -> Option<Span> {
-        tightest(&self.general, bytes)
-            .take_while(|span| span.end < SPACE_END)
-            .find(|span| {
-                let pages = self.pages_of(span.start, span.end);
-                self.pages.mapped_in(&pages) == pages.len() as u64
-            })
+    pub(super) fn general_mapped(&mut self, units: u64) -> Option<Node> {
+        // Pages of a general range are mapped only when the range is taken, so no other range has
+        // become whole since it came to be.
+        while let Some(key) = self.whole.at_least(least(units)) {
+            let node = node_of(key);
+            if self.is_mapped(node) {
+                return Some(node);
+            }
+            self.whole.remove(key);
+            self.partial.insert(key);
+            self.ranges.set_whole(node, false);
+        }
+        None
+    }
+
+    /// Whether all pages of a range are mapped.
+    fn is_mapped(&self, node: Node) -> bool {
+        let span = self.ranges.span(node);
+        let pages = self.pages_of(span.start, span.end);
+        span.end < SPACE_END && self.pages.mapped_in(&pages) == pages.len() as u64
     }
 
     /// The tightest range that other streams freed and that `allowed` admits; streams in order.
     pub(super) fn foreign(
         &self,
         stream: Stream,
-        bytes: u64,
+        units: u64,
         allowed: impl Fn(Stream, Moment) -> bool,
-    ) -> Option<Span> {
+    ) -> Option<Node> {
         let others = self.pending.iter().filter(|(other, _)| **other != stream);
-        others.into_iter().find_map(|(&other, spans)| {
-            tightest(spans, bytes).find(|span| match self.ranges.get(&span.start) {
-                Some((_, State::Pending(_, moment))) => allowed(other, *moment),
-                _ => false,
-            })
+        others.into_iter().find_map(|(other, spans)| {
+            let fitting = spans.starting_at(least(units)).map(node_of);
+            fitting
+                .into_iter()
+                .find(|node| match self.ranges.state(*node) {
+                    State::Pending(_, moment) => allowed(*other, moment),
+                    State::Used | State::General => false,
+                })
         })
     }
 
-    /// Uses the first `bytes` of a free range; the rest stays what it was.
-    pub(super) fn take(&mut self, span: Span, bytes: u64) {
-        let Some((end, state)) = self.remove(span.start) else {
-            return;
-        };
-        let middle = span.start + bytes;
-        self.insert(span.start, middle, State::Used);
-        if middle < end {
-            self.insert(middle, end, state);
+    /// Uses the first `units` of a free range; the rest stays what it was.
+    pub(super) fn take(&mut self, node: Node, units: u64) {
+        self.leave(node);
+        if let Some(rest) = self.ranges.split(node, units) {
+            self.enter(rest);
         }
+        self.ranges.set_state(node, State::Used);
+        self.enter(node);
     }
 
     /// Frees a used range for every stream and gives its bounds.
-    pub(super) fn give(&mut self, start: u64) -> Option<Span> {
-        self.give_as(start, State::General)
+    pub(super) fn give(&mut self, node: Node) -> Span {
+        let span = self.ranges.span(node);
+        self.become_free(node, State::General);
+        span
     }
 
     /// Frees a used range for one stream.
-    pub(super) fn give_pending(&mut self, start: u64, stream: Stream, moment: Moment) {
-        self.give_as(start, State::Pending(stream, moment));
-    }
-
-    fn give_as(&mut self, start: u64, state: State) -> Option<Span> {
-        let (end, _) = self.remove(start)?;
-        self.join(start, end, state);
-        Some(Span { start, end })
+    pub(super) fn give_pending(&mut self, node: Node, stream: Stream, moment: Moment) {
+        self.become_free(node, State::Pending(stream, moment));
     }
 
     /// Makes pending ranges general where `done` says so; `true` if there was one.
     pub(super) fn settle(&mut self, done: impl Fn(Stream, Moment) -> bool) -> bool {
-        let starts: Vec<u64> = self
-            .pending
-            .values()
-            .flatten()
-            .map(|&(_, start)| start)
-            .filter(|start| match self.ranges.get(start) {
-                Some((_, State::Pending(stream, moment))) => done(*stream, *moment),
-                _ => false,
+        let pending = self.pending.values().flat_map(Ordered::iter);
+        let pending = pending.map(node_of);
+        let settled: Vec<Node> = pending
+            .filter(|node| match self.ranges.state(*node) {
+                State::Pending(stream, moment) => done(stream, moment),
+                State::Used | State::General => false,
             })
             .collect();
-        for start in &starts {
-            if let Some((end, _)) = self.remove(*start) {
-                self.join(*start, end, State::General);
-            }
+        for node in &settled {
+            self.become_free(*node, State::General);
         }
-        !starts.is_empty()
+        !settled.is_empty()
     }
 
     /// Whether anything is pending.
     pub(super) fn has_pending(&self) -> bool {
-        !self.pending.is_empty()
+        self.pending.values().any(|spans| !spans.is_empty())
     }
 
     /// The frees that are pending.
     pub(super) fn pending(&self) -> impl Iterator<Item = (Stream, Moment)> + '_ {
-        self.ranges.values().filter_map(|(_, state)| match state {
-            State::Pending(stream, moment) => Some((*stream, *moment)),
+        self.ranges.iter().filter_map(|(_, state)| match state {
+            State::Pending(stream, moment) => Some((stream, moment)),
             State::Used | State::General => None,
         })
     }
 
     /// Hashes ranges and pages, with ranks in place of moments.
     pub(super) fn hash_ranked<H: Hasher>(&self, ranks: &Ranks, state: &mut H) {
-        self.ranges.len().hash(state);
-        for (start, (end, kind)) in &self.ranges {
+        for (span, kind) in self.ranges.iter() {
             let kind = match kind {
                 State::Used => (0, None),
                 State::General => (1, None),
-                State::Pending(stream, moment) => {
-                    (2, Some((*stream, ranks.moment(*stream, *moment))))
-                }
+                State::Pending(stream, moment) => (2, Some((stream, ranks.moment(stream, moment)))),
             };
-            (start, end, kind).hash(state);
+            (span.start, span.end, kind).hash(state);
         }
         self.pages.hash_mapped(state);
     }
 
     /// Roughly how many bytes it takes.
     pub(super) fn size_bytes(&self) -> usize {
-        self.ranges.len() * 96 + self.pages.size_bytes()
+        let pending = self.pending.values().map(Ordered::size_bytes);
+        let general = self.whole.size_bytes() + self.partial.size_bytes();
+        self.ranges.size_bytes() + general + pending.sum::<usize>() + self.pages.size_bytes()
     }
 
-    /// Inserts a free range and makes it one with its neighbours of the same kind.
-    fn join(&mut self, mut start: u64, mut end: u64, mut state: State) {
-        if let Some(&(after_end, after)) = self.ranges.get(&end)
-            && let Some(merged) = state.merged(after)
-        {
-            self.remove(end);
-            (end, state) = (after_end, merged);
+    /// A range that was used, or pending, becomes free in a state, and one with its neighbours of
+    /// the same kind.
+    fn become_free(&mut self, node: Node, state: State) {
+        self.leave(node);
+        self.ranges.set_state(node, state);
+        for other in self.ranges.neighbours(node).into_iter().flatten() {
+            let merged = self.ranges.state(node).merged(self.ranges.state(other));
+            if let Some(merged) = merged {
+                self.leave(other);
+                self.ranges.join(node, other);
+                self.ranges.set_state(node, merged);
+            }
         }
-        let before = self.ranges.range(..start).next_back();
-        if let Some((&before_start, &(before_end, before))) = before
-            && before_end == start
-            && let Some(merged) = state.merged(before)
-        {
-            self.remove(before_start);
-            (start, state) = (before_start, merged);
-        }
-        self.insert(start, end, state);
+        self.enter(node);
     }
 
-    fn insert(&mut self, start: u64, end: u64, state: State) {
-        self.ranges.insert(start, (end, state));
-        self.count(start, end, state, true);
-        match state {
-            State::Used => {}
+    /// Counts a range in: among those of its kind, and on its pages.
+    fn enter(&mut self, node: Node) {
+        let span = self.ranges.span(node);
+        let pages = self.pages_of(span.start, span.end);
+        match self.ranges.state(node) {
+            State::Used => self.pages.use_range(pages, true),
             State::General => {
-                self.general.insert((end - start, start));
+                let whole = self.is_mapped(node);
+                self.ranges.set_whole(node, whole);
+                let kind = if whole {
+                    &mut self.whole
+                } else {
+                    &mut self.partial
+                };
+                kind.insert(key(span, node));
             }
             State::Pending(stream, _) => {
-                let spans = self.pending.entry(stream).or_default();
-                spans.insert((end - start, start));
+                self.pages.pend_range(pages, true);
+                self.of_stream(stream).insert(key(span, node));
             }
         }
     }
 
-    fn remove(&mut self, start: u64) -> Option<(u64, State)> {
-        let (end, state) = self.ranges.remove(&start)?;
-        self.count(start, end, state, false);
-        match state {
-            State::Used => {}
+    /// Counts a range out.
+    fn leave(&mut self, node: Node) {
+        let span = self.ranges.span(node);
+        let pages = self.pages_of(span.start, span.end);
+        match self.ranges.state(node) {
+            State::Used => self.pages.use_range(pages, false),
             State::General => {
-                self.general.remove(&(end - start, start));
+                let kind = if self.ranges.is_whole(node) {
+                    &mut self.whole
+                } else {
+                    &mut self.partial
+                };
+                kind.remove(key(span, node));
             }
             State::Pending(stream, _) => {
-                if let Some(spans) = self.pending.get_mut(&stream) {
-                    spans.remove(&(end - start, start));
-                    if spans.is_empty() {
-                        self.pending.remove(&stream);
-                    }
-                }
+                self.pages.pend_range(pages, false);
+                self.of_stream(stream).remove(key(span, node));
             }
         }
-        Some((end, state))
     }
 
-    fn count(&mut self, start: u64, end: u64, state: State, add: bool) {
-        let pages = self.pages_of(start, end);
-        match state {
-            State::Used => self.pages.use_range(pages, add),
-            State::Pending(..) => self.pages.pend_range(pages, add),
-            State::General => {}
+    /// The pending ranges of a stream.
+    fn of_stream(&mut self, stream: Stream) -> &mut ByLength {
+        if self.pending.len() > EMPTY_MAX {
+            self.pending.retain(|_, spans| !spans.is_empty());
         }
+        self.pending.entry(stream).or_default()
     }
 }
 
-/// The ranges of at least `bytes`, tightest first, lowest address first among equals.
-fn tightest(spans: &ByLength, bytes: u64) -> impl Iterator<Item = Span> {
-    spans.range((bytes, 0)..).map(|&(length, start)| Span {
-        start,
-        end: start + length,
-    })
+/// A range as a number whose order is that of length, then address.
+fn key(span: Span, node: Node) -> u128 {
+    let length = u128::from(span.end - span.start);
+    (length << 80) | (u128::from(span.start) << 32) | u128::from(node)
+}
+
+/// Not above the key of any range of at least so many units.
+fn least(units: u64) -> u128 {
+    u128::from(units) << 80
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low 32 bits of a key are the name of its range"
+)]
+fn node_of(key: u128) -> Node {
+    key as Node
 }
 
 #[cfg(test)]
@@ -277,69 +287,81 @@ mod tests {
     const S0: Stream = Stream::Id(0);
     const S1: Stream = Stream::Id(1);
 
-    /// Uses ranges of these lengths from address 0 on.
-    fn space(lengths: &[u64]) -> Space {
+    /// Uses ranges of these lengths from address 0 on, and gives their names.
+    fn space<const N: usize>(lengths: [u64; N]) -> (Space, [Node; N]) {
         let mut space = Space::new(100);
-        for &length in lengths {
-            let span = space.general(length).expect("the end is open");
-            space.take(span, length);
-        }
-        space
+        let nodes = lengths.map(|length| {
+            let node = space.general(length).expect("the end is open");
+            space.take(node, length);
+            node
+        });
+        (space, nodes)
     }
 
-    fn span(start: u64, end: u64) -> Span {
-        Span { start, end }
+    fn bounds(space: &Space, node: Option<Node>) -> Option<(u64, u64)> {
+        let span = space.span(node?);
+        Some((span.start, span.end))
     }
 
     #[test]
     fn neighbours_of_one_kind_become_one_range() {
-        let mut space = space(&[50, 50, 50, 50]);
-        space.give_pending(0, S0, Moment::default());
-        space.give_pending(100, S0, Moment::default());
+        let (mut space, [a, b, c, _]) = space([50, 50, 50, 50]);
+        space.give_pending(a, S0, Moment::default());
+        space.give_pending(c, S0, Moment::default());
         assert_eq!(space.own(S0, 51), None);
-        space.give_pending(50, S0, Moment::default());
-        assert_eq!(space.own(S0, 51), Some(span(0, 150)));
+        space.give_pending(b, S0, Moment::default());
+        assert_eq!(bounds(&space, space.own(S0, 51)), Some((0, 150)));
         assert_eq!(space.own(S1, 1), None);
-        assert_eq!(space.foreign(S1, 1, |_, _| true), Some(span(0, 150)));
+        let foreign = space.foreign(S1, 1, |_, _| true);
+        assert_eq!(bounds(&space, foreign), Some((0, 150)));
     }
 
     #[test]
     fn ranges_of_two_streams_stay_apart_until_they_settle() {
-        let mut space = space(&[50, 50, 50]);
-        space.give_pending(0, S0, Moment::default());
-        space.give_pending(50, S1, Moment::default());
+        let (mut space, [a, b, _]) = space([50, 50, 50]);
+        space.give_pending(a, S0, Moment::default());
+        space.give_pending(b, S1, Moment::default());
         assert!(space.has_pending());
         assert!(space.settle(|stream, _| stream == S1));
-        assert_eq!(space.own(S0, 50), Some(span(0, 50)));
+        assert_eq!(bounds(&space, space.own(S0, 50)), Some((0, 50)));
         assert!(space.settle(|_, _| true));
-        assert_eq!(space.general(100), Some(span(0, 100)));
+        assert_eq!(bounds(&space, space.general(100)), Some((0, 100)));
         assert!(!space.has_pending() && !space.settle(|_, _| true));
     }
 
     #[test]
     fn the_rest_of_a_taken_range_stays_what_it_was() {
-        let mut space = space(&[80, 20]);
-        space.give_pending(0, S0, Moment::default());
-        space.take(span(0, 80), 30);
-        assert_eq!(space.own(S0, 1), Some(span(30, 80)));
+        let (mut space, [a, _]) = space([80, 20]);
+        space.give_pending(a, S0, Moment::default());
+        space.take(a, 30);
+        assert_eq!(bounds(&space, space.own(S0, 1)), Some((30, 80)));
     }
 
     #[test]
     fn only_a_wholly_mapped_general_range_counts_as_mapped() {
-        let mut space = space(&[250, 50]);
+        let (mut space, [a, b]) = space([250, 50]);
         space.pages.map(0..3, 2);
-        space.give(0);
+        space.give(a);
         assert_eq!(space.general_mapped(10), None, "page 2 is not mapped");
+        let a = space.general(250).expect("what was freed");
+        space.take(a, 250);
         space.pages.map(0..3, 1);
-        assert_eq!(space.general_mapped(10), Some(span(0, 250)));
+        space.give(a);
+        let mapped = space.general_mapped(10);
+        assert_eq!(bounds(&space, mapped), Some((0, 250)));
+        space.pages.unmap_in(0..1, 1);
+        assert_eq!(space.general_mapped(10), None, "no longer");
+        assert_eq!(bounds(&space, space.general(10)), Some((0, 250)));
+        space.give(b);
+        assert_eq!(space.ranges.iter().count(), 1, "all one again");
     }
 
     #[test]
     fn pages_follow_the_ranges() {
-        let mut space = space(&[250, 50]);
+        let (mut space, [a, b]) = space([250, 50]);
         space.pages.map(0..3, 9);
         assert_eq!(space.pages.idle(), 0);
-        space.give_pending(0, S0, Moment::default());
+        space.give_pending(a, S0, Moment::default());
         assert_eq!(space.pages.idle(), 0, "nothing is observed");
         space.settle(|_, _| true);
         assert_eq!(
@@ -347,7 +369,7 @@ mod tests {
             2,
             "page 2 is shared with the second range"
         );
-        space.give(250);
+        space.give(b);
         assert_eq!(space.pages.idle(), 3);
     }
 }

@@ -76,6 +76,7 @@ kinds! {
     Sync => "SYNC", true, "The host waited for a stream, an event or the device.";
     PoolTrim => "POOL_TRIM", true, "The pool was told to give idle pages back.";
     MemInfo => "MEM_INFO", true, "Free and total device memory as the driver says.";
+    PlanFallback => "PLAN_FALLBACK", true, "An allocation failed; its partition begins anew with a smaller plan.";
     ProofOk => "PROOF_OK", true, "A proof was verified.";
     ProofBad => "PROOF_BAD", true, "A proof was checked and does not hold.";
     JobEnd => "JOB_END", true, "A job came to its end.";
@@ -127,6 +128,7 @@ impl What<'_> {
             Self::Launch { .. } => EventKind::Launch,
             Self::PoolTrim { .. } => EventKind::PoolTrim,
             Self::MemInfo { .. } => EventKind::MemInfo,
+            Self::PlanFallback { .. } => EventKind::PlanFallback,
             Self::ProofOk { .. } => EventKind::ProofOk,
             Self::ProofBad { .. } => EventKind::ProofBad,
             Self::Other { .. } => EventKind::Other,

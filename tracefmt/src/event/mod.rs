@@ -207,6 +207,17 @@ pub enum What<'a> {
         /// Total bytes.
         total: u64,
     },
+    /// An allocation failed, and its partition begins anew with a smaller plan.
+    PlanFallback {
+        /// Id of the allocation that failed.
+        id: u64,
+        /// Bytes that a plan could have, what stays included.
+        free: u64,
+        /// Bytes that the new plan takes at most.
+        need: u64,
+        /// What the new plan keeps on the device.
+        plan: Cow<'a, str>,
+    },
     /// A proof was checked and holds.
     ProofOk {
         /// The line said `partition=all`.

@@ -200,6 +200,14 @@ fn device() -> impl Strategy<Value = What<'static>> {
         (any::<u64>(), any::<i32>()).prop_map(|(addr, rc)| What::HostUnreg { addr, rc }),
         (any::<u64>(), any::<i32>()).prop_map(|(keep, rc)| What::PoolTrim { keep, rc }),
         (any::<u64>(), any::<u64>()).prop_map(|(free, total)| What::MemInfo { free, total }),
+        (any::<u64>(), any::<u64>(), any::<u64>(), text()).prop_map(|(id, free, need, plan)| {
+            What::PlanFallback {
+                id,
+                free,
+                need,
+                plan,
+            }
+        }),
     ]
 }
 

@@ -61,6 +61,8 @@ codes! {
     VramUnowned => "vram.unowned",
     #[doc = "Freed on a stream that nothing synchronises."]
     VramFreeNeverRetired => "vram.free_never_retired",
+    #[doc = "More memory is recorded as given than the card has."]
+    VramBeyondCard => "vram.beyond_card",
     #[doc = "A host range registered while it, or a part of it, is registered (712)."]
     HostDoubleRegister => "host.double_register",
     #[doc = "A host range unregistered that is not registered (713)."]
@@ -107,6 +109,10 @@ codes! {
     RunCascade => "run.cascade",
     #[doc = "Lines that another writer tore, repaired or lost."]
     RunTornLines => "run.torn_lines",
+    #[doc = "The same lines stand in the log more than once."]
+    RunDoubledLines => "run.doubled_lines",
+    #[doc = "TIMELINE lines whose fields cannot be read: they count in no figure."]
+    RunUnreadEvents => "run.unread_events",
     #[doc = "No proof of the run was ever verified."]
     RunNoVerification => "run.no_verification",
     #[doc = "A phase that is slower than in the baseline."]
@@ -115,6 +121,8 @@ codes! {
     PerfIdle => "perf.idle",
     #[doc = "A CPU phase that concurrency inflates."]
     PerfContention => "perf.contention",
+    #[doc = "Partitions that later ones of their job went before."]
+    PerfOutOfOrder => "perf.out_of_order",
     #[doc = "All phases moved together: the machine, or a change that touches all code."]
     PerfMachineShift => "perf.machine_shift",
     #[doc = "Slower than the pinned anchor by more than the budget, accept by accept."]
@@ -145,6 +153,12 @@ codes! {
     GateIncompleteRun => "gate.incomplete_run",
     #[doc = "Another number of samples or partitions than in the baseline."]
     GateSampleCount => "gate.sample_count",
+    #[doc = "A run with injected faults: no measure of speed."]
+    GateInjected => "gate.injected",
+    #[doc = "A phase too short for the clock of its log: a slow-down could hide in a tick."]
+    GateBelowClock => "gate.below_clock",
+    #[doc = "Phases that were left out of the verdict on request."]
+    GateUngated => "gate.ungated",
     #[doc = "Too little evidence for a verdict."]
     GateInconclusive => "gate.inconclusive",
 }
@@ -203,6 +217,24 @@ mod tests {
         for code in Code::ALL {
             assert_eq!(code.as_str().parse::<Code>().as_ref(), Ok(code));
             assert!(code.meaning().ends_with('.'), "{code} wants a sentence");
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_a_row_for_every_code() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/findings.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let rows: Vec<Vec<&str>> = page
+            .lines()
+            .filter(|line| line.starts_with("| `"))
+            .map(|line| line.split('|').map(str::trim).collect())
+            .collect();
+        assert_eq!(rows.len(), Code::ALL.len());
+        for (row, code) in rows.iter().zip(Code::ALL) {
+            assert_eq!(row.get(1), Some(&format!("`{code}`").as_str()));
+            assert_eq!(row.get(3), Some(&code.meaning()), "{code}");
+            assert_eq!(row.len(), 7, "{code}");
+            assert!(row[1..6].iter().all(|cell| !cell.is_empty()), "{code}");
         }
     }
 

@@ -48,6 +48,8 @@ pub enum OomCause {
     Leak,
     /// Several workers held their own share at once, each within its rights.
     ConcurrentPeak,
+    /// None that the schedule shows: by the model there was room for the request.
+    Unexplained,
 }
 
 /// One line of an input that supports a finding.
@@ -66,10 +68,33 @@ pub struct Evidence {
 pub struct WhatIf {
     /// The change in the syntax of `cuzk replay --what-if`.
     pub change: String,
-    /// Whether no allocation of the changed schedule fails.
+    /// Whether no allocation of the changed schedule fails, and it is recorded to its end.
     pub passes: bool,
     /// Peak of physical bytes in use, the baseline included.
     pub peak_bytes: u64,
+    /// Ops that succeed although only what came of their failure was recorded, or that were left
+    /// out of the trial: with some, nothing fails as far as is known, and that is no pass.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unrecorded: u64,
+}
+
+impl WhatIf {
+    /// What came of it, in words.
+    pub const fn said(&self) -> &'static str {
+        match (self.passes, self.unrecorded) {
+            (true, _) => "passes",
+            (false, 0) => "still fails",
+            (false, _) => "no allocation fails as far as is known",
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A partition that a finding is about.

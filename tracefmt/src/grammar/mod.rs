@@ -35,6 +35,7 @@ pub use engine::classify;
 pub use event::parse_event;
 pub(crate) use event::{PlainEvent, parse_plain_event};
 pub use log::parse_log;
+pub(crate) use timing::parse_plain_timing;
 pub use timing::parse_timing;
 pub use trouble::{CudaFailure, cuda_failure, parse_panic_message, parse_trouble};
 

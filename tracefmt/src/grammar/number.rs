@@ -6,6 +6,39 @@ const DIGITS_SAFE: usize = 19;
 /// The decimal number at the front and what follows it; none without a digit or beyond `u64`.
 #[inline]
 pub(super) fn front(text: &[u8]) -> Option<(u64, &[u8])> {
+    if let Some(eight) = text.first_chunk::<8>() {
+        let lanes = u64::from_le_bytes(*eight);
+        // The first lane without a digit; 8 if all hold one.
+        let count = not_digits(lanes).trailing_zeros() / 8;
+        if count == 0 {
+            return None;
+        }
+        if count < 8 {
+            let value = eight_digits(lanes << (64 - 8 * count));
+            return Some((value, text.get(count as usize..)?));
+        }
+        return front_long(eight_digits(lanes), text.get(8..)?).or_else(|| front_slow(text));
+    }
+    front_slow(text)
+}
+
+/// [`front`] behind eight digits; none for sixteen of them and more, and near the end.
+#[inline]
+fn front_long(high: u64, text: &[u8]) -> Option<(u64, &[u8])> {
+    const POWERS: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
+    let lanes = u64::from_le_bytes(*text.first_chunk::<8>()?);
+    let count = not_digits(lanes).trailing_zeros() / 8;
+    let power = POWERS.get(count as usize)?;
+    let low = match count {
+        0 => 0,
+        _ => eight_digits(lanes << (64 - 8 * count)),
+    };
+    Some((high * power + low, text.get(count as usize..)?))
+}
+
+/// [`front`] of a short text or a long number, digit by digit.
+#[inline]
+fn front_slow(text: &[u8]) -> Option<(u64, &[u8])> {
     let mut value: u64 = 0;
     let mut rest = text;
     while let [digit @ b'0'..=b'9', tail @ ..] = rest {
@@ -22,6 +55,23 @@ pub(super) fn front(text: &[u8]) -> Option<(u64, &[u8])> {
 /// What precedes the decimal number at the end, and the number.
 #[inline]
 pub(super) fn back(text: &[u8]) -> Option<(&[u8], u64)> {
+    if let Some(eight) = text.last_chunk::<8>() {
+        let lanes = u64::from_le_bytes(*eight);
+        let count = not_digits(lanes).leading_zeros() / 8;
+        if count == 0 {
+            return None;
+        }
+        if count < 8 {
+            let value = eight_digits(lanes >> (64 - 8 * count) << (64 - 8 * count));
+            return Some((text.get(..text.len() - count as usize)?, value));
+        }
+    }
+    back_slow(text)
+}
+
+/// [`back`] of a short text or a long number, digit by digit.
+#[inline]
+fn back_slow(text: &[u8]) -> Option<(&[u8], u64)> {
     let mut value: u64 = 0;
     let mut unit: u64 = 1;
     let mut head = text;
@@ -35,6 +85,26 @@ pub(super) fn back(text: &[u8]) -> Option<(&[u8], u64)> {
         1..=DIGITS_SAFE => Some((head, value)),
         _ => Some((head, checked(text.get(head.len()..)?)?)),
     }
+}
+
+/// A byte in each of the eight lanes.
+const ONES: u64 = u64::MAX / 0xff;
+
+/// The top bit of each lane that holds no digit.
+#[inline]
+const fn not_digits(lanes: u64) -> u64 {
+    // Lane by lane, without a carry: seven bits are added up, the eighth is looked at by itself.
+    let low = (lanes ^ (ONES * 0x30)) & (ONES * 0x7f);
+    ((low + ONES * (0x7f - 9)) | lanes) & (ONES << 7)
+}
+
+/// The value of up to eight digits, the last of them in the top lane, empty lanes below them.
+#[inline]
+const fn eight_digits(lanes: u64) -> u64 {
+    let ones = lanes & (ONES * 0x0f);
+    let twos = (ones.wrapping_mul(10 * 256 + 1) >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (twos.wrapping_mul(100 * (1 << 16) + 1) >> 16) & 0x0000_ffff_0000_ffff;
+    fours.wrapping_mul(10_000 * (1 << 32) + 1) >> 32
 }
 
 /// The value of many digits, if it has 64 bits.
@@ -89,6 +159,50 @@ mod tests {
         }
         assert_eq!(front(b"12,x"), Some((12, &b",x"[..])));
         assert_eq!(back(b"x=12"), Some((&b"x="[..], 12)));
+    }
+
+    #[test]
+    fn eight_bytes_at_once_read_what_single_digits_say() {
+        let around = [
+            "",
+            "x",
+            "/",
+            ":",
+            " ",
+            "=",
+            "a,b",
+            "\u{b0}",
+            "1x",
+            "\u{80}\u{ff}",
+        ];
+        let numbers = [
+            "",
+            "0",
+            "7",
+            "42",
+            "987",
+            "1234567",
+            "12345678",
+            "123456789012",
+            "123456789012345",
+            "1234567890123456",
+            "99999999999999999999",
+        ];
+        for digits in numbers {
+            for other in around {
+                let text = format!("{digits}{other}1 tail of it");
+                let bytes = text.as_bytes();
+                assert_eq!(front(bytes), front_slow(bytes), "{text}");
+                let text = format!("head of it 1{other}{digits}");
+                let bytes = text.as_bytes();
+                assert_eq!(back(bytes), back_slow(bytes), "{text}");
+            }
+        }
+        for byte in 0..=u8::MAX {
+            let bytes = [b'1', byte, b'2', b'3', byte, b'4', b'5', b'6'];
+            assert_eq!(front(&bytes), front_slow(&bytes), "{bytes:?}");
+            assert_eq!(back(&bytes), back_slow(&bytes), "{bytes:?}");
+        }
     }
 
     #[test]

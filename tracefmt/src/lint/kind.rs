@@ -51,6 +51,12 @@ anomalies! {
     MissingEvents => "missing_events", Error,
         "The end of a trace counts other numbers of events than stand between its start and it.",
         "lines were filtered out, lost or doubled: what is read from the rest is incomplete";
+    NoTraceStart => "no_trace_start", Warning,
+        "A trace of ours that does not begin with `TRACE_START`.",
+        "its beginning is missing: take the whole log";
+    NoTraceEnd => "no_trace_end", Warning,
+        "A trace of ours that does not end with `TRACE_END`.",
+        "its writer died, still ran, or the copy ends here: what came after is not known";
     UnknownVersion => "unknown_version", Warning,
         "The trace was written in a version of the format that this build does not know.",
         "read it with the build that wrote it, or a newer one; cuzk --version";
@@ -59,7 +65,10 @@ anomalies! {
         "is this really a log, or a binary file?";
     DuplicatePartition => "duplicate_partition", Error,
         "The same event of the same partition more than once.",
-        "two inputs hold the same lines, or the engine dispatched the partition twice";
+        "the engine dispatched the partition twice, or a job id was used for two jobs";
+    DoubledLines => "doubled_lines", Error,
+        "Events of partitions that are in the log again with the same time.",
+        "two inputs or two shippers wrote the same lines: read the log of one of them";
     OpenSpan => "open_span", Warning,
         "A partition that was begun and whose end is not in the log.",
         "cuzk diagnose says what became of it";

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::event::{Event, EventKind, What};
 use crate::grammar;
 use crate::record::Record;
-use crate::run::{MarkKind, Outcome, Run};
+use crate::run::{MarkKind, Miscount, Outcome, Run};
 use crate::scan::{Class, Classes, Line, Scan, Sink};
 
 /// How many lines of each anomaly are kept.
@@ -127,15 +127,10 @@ impl Lint {
 
     /// What a trace says that it holds, and what it holds.
     fn trace_end(&mut self, number: u64, counts: &[(EventKind, u64)]) {
-        let kinds = EventKind::ALL.iter().copied().chain([EventKind::Other]);
-        let differ: Vec<String> = kinds
-            .zip(self.written)
-            .filter_map(|(kind, here)| {
-                let said = counts.iter().filter(|(of, _)| *of == kind);
-                let said: u64 = said.map(|(_, count)| *count).sum();
-                let name = kind.as_str();
-                (said != here).then(|| format!("{name}: {said} written, {here} here"))
-            })
+        let here = |kind| self.written.get(kind as usize).copied().unwrap_or(0);
+        let differ: Vec<String> = Miscount::differences(counts, here)
+            .into_iter()
+            .map(|(kind, said, here)| format!("{}: {said} written, {here} here", kind.as_str()))
             .collect();
         if !differ.is_empty() {
             self.add(Anomaly::MissingEvents, number, Some(&differ.join("; ")));
@@ -165,13 +160,24 @@ impl Lint {
 
     /// Adds what only the runs know, for the lines of one input.
     pub fn run(&mut self, run: &Run, input: u32) {
+        if run.lacks_start && run.first.input() == input {
+            self.add(Anomaly::NoTraceStart, u64::from(run.first.line), None);
+        }
+        if run.copies.events > 0 && run.first.input() == input {
+            let line = u64::from(run.first.line);
+            let count = format!("{} events", run.copies.events);
+            self.add(Anomaly::DoubledLines, line, Some(&count));
+        }
+        if run.lacks_end && run.last.input() == input {
+            self.add(Anomaly::NoTraceEnd, u64::from(run.last.line), None);
+        }
         for task in &run.tasks {
             let first = task
                 .synth_start
                 .or(task.queued)
                 .or(task.pickup)
                 .or(task.gpu_start);
-            let Some(at) = first.filter(|at| at.line.input == input) else {
+            let Some(at) = first.filter(|at| at.line.input() == input) else {
                 continue;
             };
             let line = u64::from(at.line.line);
@@ -183,7 +189,7 @@ impl Lint {
                 self.add(Anomaly::OpenSpan, line, None);
             }
         }
-        for mark in run.marks.iter().filter(|mark| mark.line().input == input) {
+        for mark in run.marks.iter().filter(|mark| mark.line().input() == input) {
             let line = u64::from(mark.line().line);
             if mark.ms() < 0 {
                 self.add(Anomaly::NegativeTime, line, None);

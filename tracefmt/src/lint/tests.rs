@@ -163,3 +163,23 @@ fn a_negative_offset_is_a_bad_event_and_no_fragment() {
     let log = b"TIMELINE,5,SYNTH_START,j,partition=0\nTIMELINE,-5,GPU_START,j,worker=0\n";
     assert_eq!(lint(log), [(Anomaly::BadEvent, 1, vec![2])]);
 }
+
+#[test]
+fn a_trace_without_its_first_or_last_line_is_told() {
+    use crate::run::{LineRef, Run};
+    let mut lint = Lint::new();
+    let run = Run {
+        first: LineRef::new(0, 1),
+        last: LineRef::new(0, 9),
+        lacks_start: true,
+        lacks_end: true,
+        ..Run::default()
+    };
+    lint.run(&run, 0);
+    lint.run(&run, 1);
+    let found = lint.finish();
+    let found: Vec<_> = found.iter().map(|f| (f.kind, f.lines.as_slice())).collect();
+    let expected: [(Anomaly, &[u64]); 2] =
+        [(Anomaly::NoTraceStart, &[1]), (Anomaly::NoTraceEnd, &[9])];
+    assert_eq!(found, expected);
+}

@@ -1,8 +1,52 @@
 //! The durations that a timing line prints, and the one that no line prints.
 
 use super::KnownPhase;
-use crate::run::{Mark, MarkKind, MarkStore, Run};
+use crate::run::{At, Mark, MarkKind, MarkStore, Run, Task};
 use crate::timing::TimingWhat;
+
+/// How long a stage of a partition took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// Whole milliseconds, as printed: up to one more.
+    Ms(u64),
+    /// Microseconds between its two events; below zero where the clock was set back.
+    Us(i64),
+}
+
+impl Spent {
+    /// As milliseconds.
+    #[must_use]
+    pub fn ms(self) -> f64 {
+        match self {
+            Self::Ms(ms) => ms as f64,
+            Self::Us(us) => us as f64 / 1000.0,
+        }
+    }
+}
+
+/// The synthesis of a partition.
+#[must_use]
+pub fn synthesis(run: &Run, task: &Task) -> Option<Spent> {
+    spent(run, (task.synth_start, task.synth_end), task.synth_ms)
+}
+
+/// The stay of a partition with its device worker.
+#[must_use]
+pub fn on_device(run: &Run, task: &Task) -> Option<Spent> {
+    spent(run, (task.gpu_start, task.gpu_end), task.gpu_ms)
+}
+
+/// The events of our own traces carry microseconds, and a stage that takes less than a
+/// millisecond is then more than a zero; old logs have what they print.
+fn spent(run: &Run, ends: (Option<At>, Option<At>), printed: Option<u64>) -> Option<Spent> {
+    match ends {
+        (Some(start), Some(end)) if run.dialect.name == OWN => Some(Spent::Us(end.us - start.us)),
+        _ => printed.map(Spent::Ms),
+    }
+}
+
+/// The dialect whose events have microseconds.
+const OWN: &str = "own";
 
 /// The barrier wait of a call as a residual; none if a line prints it or a part is missing.
 pub fn residual_ms(run: &Run, call: usize) -> Option<u32> {
@@ -92,5 +136,42 @@ pub fn each_signed(marks: &MarkStore, mark: &Mark, mut put: impl FnMut(KnownPhas
             put(KnownPhase::NTT_H_TOTAL, total_ms);
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Dialect, LineRef};
+
+    fn at(us: i64) -> At {
+        let line = LineRef::new(0, 1);
+        At { us, line }
+    }
+
+    #[test]
+    fn own_events_are_read_to_the_microsecond() {
+        let task = Task {
+            synth_start: Some(at(1_000_250)),
+            synth_end: Some(at(1_001_126)),
+            synth_ms: Some(0),
+            gpu_start: Some(at(2_000_000)),
+            gpu_ms: Some(7),
+            ..Task::default()
+        };
+        let mut run = Run::default();
+        assert_eq!(synthesis(&run, &task), Some(Spent::Ms(0)), "an old log");
+        run.dialect = Dialect {
+            name: "own",
+            ..Dialect::default()
+        };
+        assert_eq!(synthesis(&run, &task), Some(Spent::Us(876)));
+        assert_eq!(
+            on_device(&run, &task),
+            Some(Spent::Ms(7)),
+            "no end, no clock"
+        );
+        assert_eq!(synthesis(&run, &Task::default()), None);
+        assert!((Spent::Us(876).ms() - 0.876).abs() < 1e-12);
     }
 }

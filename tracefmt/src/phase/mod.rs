@@ -5,7 +5,7 @@
 
 mod durations;
 
-pub use durations::{each_of, each_signed, residual_ms};
+pub use durations::{Spent, each_of, each_signed, on_device, residual_ms, synthesis};
 
 /// A phase of the trace language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -13,7 +13,7 @@ use super::read::is_ours;
 use super::{Builder, Place};
 use crate::grammar::{self, PlainEvent};
 use crate::record::Record;
-use crate::scan::{Class, Classes, Line, Scan, Sink, scan_reader};
+use crate::scan::{Class, Classes, Line, Plain, Scan, Sink, scan_reader};
 
 /// Items in a batch: enough to make handing one over cheap, few enough for the second-level cache.
 const ITEMS: usize = 8192;
@@ -93,8 +93,12 @@ impl Batch {
                 Packed::Line(class, text) => {
                     let text = self.text.get(text.usize()).unwrap_or_default();
                     let record = grammar::parse(*class, text);
-                    if !matches!(record, Record::Foreign) {
-                        builder.feed(*place, &record);
+                    match record {
+                        Record::Foreign if *class == Class::Timeline => {
+                            builder.unread_event(place.line);
+                        }
+                        Record::Foreign => {}
+                        _ => builder.feed(*place, &record),
                     }
                 }
             }
@@ -128,9 +132,11 @@ impl Packer {
         drop(self.full.send(full));
     }
 
-    fn id(&mut self, id: &str) -> Range {
-        if self.batch.ids.get(self.id.usize()) != Some(id) {
+    fn id(&mut self, id: &[u8]) -> Range {
+        if self.batch.ids.as_bytes().get(self.id.usize()) != Some(id) {
             let from = self.batch.ids.len();
+            // ASCII, so that this is always text.
+            let id = std::str::from_utf8(id).unwrap_or_default();
             self.batch.ids.push_str(id);
             self.id = Range::of(from, self.batch.ids.len());
         }
@@ -143,23 +149,20 @@ impl Packer {
         Packed::Line(class, Range::of(from, self.batch.text.len()))
     }
 
-    fn packed(&mut self, class: Class, text: &[u8]) -> Packed {
-        match class {
-            Class::Timeline => {
-                if let Some((event, id)) = grammar::parse_plain_event(text) {
-                    return Packed::Event(event, self.id(id));
-                }
-            }
-            Class::Timing => {
-                let timing = grammar::parse_timing(text);
-                let plain = PlainMark::of(&timing.what).filter(|_| timing.tag.is_none());
-                if let Some(plain) = plain {
-                    return Packed::Timing(plain);
-                }
-            }
-            _ => {}
+    fn packed(&mut self, line: &Line<'_>) -> Packed {
+        match line.plain {
+            Some(Plain::Event(event, job)) => return Packed::Event(event, self.id(job)),
+            Some(Plain::Timing(mark)) => return Packed::Timing(mark),
+            None => {}
         }
-        self.text(class, text)
+        if line.class == Class::Timing {
+            let timing = grammar::parse_timing(line.text);
+            let plain = PlainMark::of(&timing.what).filter(|_| timing.tag.is_none());
+            if let Some(plain) = plain {
+                return Packed::Timing(plain);
+            }
+        }
+        self.text(line.class, line.text)
     }
 }
 
@@ -182,7 +185,7 @@ impl Sink for Packer {
         let what = match line.class {
             Class::Torn => Packed::Fragment,
             Class::Tracing | Class::EngineOther if !is_ours(line.text) => return,
-            class => self.packed(class, line.text),
+            _ => self.packed(line),
         };
         self.put(place, what);
     }
@@ -254,6 +257,7 @@ mod tests {
              CUZK_TIMING: prep_msm_ms=4 job=a gpu=0 t_us=77\n\
              TIMELINE,99CUZK_TIMING: prep_msm_ms=7\n\
              thread 'x' panicked at a.rs:1:2:\nout of luck\n\
+             TIMELINE,9,GPU_END,a,worker=0\n\
              TIMELINE,7,SYNTH_START,\u{fffd}caf\u{e9},partition=0\n\
              CUZK_TIMING: new=1",
         );

@@ -12,14 +12,24 @@ mod ahead;
 mod assemble;
 mod attribute;
 mod benches;
+mod copies;
 mod mark;
+mod miscount;
+mod place;
 mod read;
 
 pub use assemble::{Builder, Part, Place, Stat, StatRun, StatSink};
+pub use copies::Copies;
+pub(crate) use mark::PlainMark;
 pub use mark::{Iter as MarkIter, Mark, MarkKind, MarkStore};
+pub use miscount::Miscount;
+pub use place::{At, LineRef};
+pub(crate) use read::is_ours;
 pub use read::{ReadError, Reading, Source, Typist, join, read, read_input, read_opened};
 
 use crate::finding::Confidence;
+use crate::foreign::ForeignTiming;
+use crate::pieces::Piece;
 
 /// All inputs of one question, read and put together.
 #[derive(Clone, Debug, Default)]
@@ -41,15 +51,44 @@ pub struct Input {
     pub bytes: u64,
     /// Number of lines.
     pub lines: u64,
+    /// The files that it was joined from; empty when it is one file.
+    pub pieces: Vec<Piece>,
+    /// Timings of other programs; looked for only in an input without a run of the engine.
+    pub foreign: Vec<ForeignTiming>,
 }
 
-/// A line of one of the inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LineRef {
-    /// Index into [`Trace::inputs`].
-    pub input: u32,
-    /// 1-based line number in the decompressed input; 0 for "none".
-    pub line: u32,
+impl Trace {
+    /// The file of a line, as the user named it, and the line's number in that file; none for
+    /// line 0 and for inputs that are not there.
+    pub fn place(&self, at: LineRef) -> Option<(&str, u32)> {
+        let input = self.inputs.get(at.input() as usize)?;
+        if at.line == 0 {
+            return None;
+        }
+        if input.pieces.is_empty() {
+            return Some((&input.path, at.line));
+        }
+        let (path, line) = Piece::find(&input.pieces, u64::from(at.line))?;
+        Some((path, u32::try_from(line).ok()?))
+    }
+
+    /// The line of an input or of one of its files, found again.
+    pub fn line_at(&self, path: &str, line: u64) -> Option<LineRef> {
+        (0_u32..).zip(&self.inputs).find_map(|(index, file)| {
+            let line = if file.path == path {
+                line
+            } else {
+                Piece::back(&file.pieces, path, line)?
+            };
+            let line = u32::try_from(line).ok()?;
+            Some(LineRef::new(index, line))
+        })
+    }
+
+    /// Whether lines come from more than one file, so that a number alone names none.
+    pub fn has_several_files(&self) -> bool {
+        self.inputs.len() > 1 || self.inputs.iter().any(|input| !input.pieces.is_empty())
+    }
 }
 
 /// One life of a daemon.
@@ -92,49 +131,59 @@ pub struct Run {
     pub last_us: i64,
     /// Lines that other writers tore: repaired, and lost for good.
     pub torn: Torn,
+    /// `TIMELINE` lines whose fields cannot be read: they count in no figure.
+    pub unread: Unread,
+    /// Where our writer's counts are not those of the log.
+    pub miscount: Option<Miscount>,
+    /// A trace of ours without its `TRACE_START`: its beginning is missing.
+    pub lacks_start: bool,
+    /// A trace of ours without its `TRACE_END`: it was cut, or its writer died.
+    pub lacks_end: bool,
+    /// Events that are there more than once, as the same lines.
+    pub copies: Copies,
+    /// The `PROOF_BAD` lines of single partitions, with their tasks.
+    pub bad_proofs: Vec<(u32, LineRef)>,
 }
 
 impl Run {
+    /// Whether it is a trace of ours that holds what its `TRACE_END` counts: no line is lost.
+    pub fn is_counted(&self) -> bool {
+        let own = self.dialect.name == "own";
+        own && !self.lacks_start && !self.lacks_end && self.miscount.is_none()
+    }
+
+    /// Whether the last line is a piece of one: what it said is lost.
+    pub fn ends_in_a_piece(&self) -> bool {
+        self.torn.lost.contains(&self.last)
+    }
+
     /// The timing lines of a call, in file order.
+    #[inline]
     pub fn marks_of(&self, call: usize) -> impl Iterator<Item = Mark> {
-        let bounds = self
-            .mark_starts
-            .get(call)
-            .zip(self.mark_starts.get(call + 1));
-        let range = bounds.map_or(0..0, |(from, to)| *from as usize..*to as usize);
-        let order = self.mark_order.get(range).unwrap_or_default();
+        let order = self.order_of(call);
         order
             .iter()
             .filter_map(|index| self.marks.get(*index as usize))
     }
 
+    /// How many timing lines a call has.
+    pub fn marks_len(&self, call: usize) -> usize {
+        self.order_of(call).len()
+    }
+
+    #[inline]
+    fn order_of(&self, call: usize) -> &[u32] {
+        let bounds = self
+            .mark_starts
+            .get(call)
+            .zip(self.mark_starts.get(call + 1));
+        let range = bounds.map_or(0..0, |(from, to)| *from as usize..*to as usize);
+        self.mark_order.get(range).unwrap_or_default()
+    }
+
     /// Rebuilds [`Run::mark_starts`] and [`Run::mark_order`] after owners have changed.
     pub fn index_marks(&mut self) {
-        let mut starts = vec![0_u32; self.calls.len() + 1];
-        for (_, call) in self.marks.owners() {
-            if let Some(count) = starts.get_mut(call as usize + 1) {
-                *count += 1;
-            }
-        }
-        let mut total = 0;
-        for count in &mut starts {
-            total += *count;
-            *count = total;
-        }
-        let mut order = vec![0_u32; total as usize];
-        let mut next = starts.clone();
-        for (index, call) in self.marks.owners() {
-            if (call as usize) < self.calls.len()
-                && let Some(cursor) = next.get_mut(call as usize)
-            {
-                if let Some(slot) = order.get_mut(*cursor as usize) {
-                    *slot = index;
-                }
-                *cursor += 1;
-            }
-        }
-        self.mark_starts = starts;
-        self.mark_order = order;
+        (self.mark_starts, self.mark_order) = self.marks.by_call(self.calls.len());
     }
 }
 
@@ -145,6 +194,27 @@ pub struct Torn {
     pub repaired: Vec<LineRef>,
     /// Fragments that nothing completes.
     pub lost: Vec<LineRef>,
+}
+
+/// `TIMELINE` lines that hold no event: a field or a required key is missing, or is no number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// How many there are.
+    pub count: u64,
+    /// The first of them, at most [`Unread::KEPT_MAX`].
+    pub lines: Vec<LineRef>,
+}
+
+impl Unread {
+    /// How many lines are kept.
+    pub const KEPT_MAX: usize = 4096;
+
+    fn push(&mut self, line: LineRef) {
+        self.count += 1;
+        if self.lines.len() < Self::KEPT_MAX {
+            self.lines.push(line);
+        }
+    }
 }
 
 /// Which version of the engine wrote the log.
@@ -184,23 +254,15 @@ pub struct Config {
     pub lot_of_memory: Option<bool>,
     /// Device memory in bytes, from our own header.
     pub vram_bytes: Option<u64>,
-    /// Free device memory at the first partition, MiB, as `prestage_vram` prints it.
-    pub free_mib: Option<u64>,
+    /// Free device memory, bytes: at the start by our own header, or at the first partition as
+    /// `prestage_vram` prints it in whole MiB.
+    pub free_bytes: Option<u64>,
     /// Device name.
     pub device: Option<String>,
     /// Build id.
     pub build: Option<String>,
     /// Further `key=value` pairs, sorted by key.
     pub more: Vec<(String, String)>,
-}
-
-/// A moment that the log gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct At {
-    /// Microseconds since the run's epoch.
-    pub us: i64,
-    /// The line that says so.
-    pub line: LineRef,
 }
 
 /// One job.
@@ -222,6 +284,8 @@ pub struct Job {
     pub tasks: Vec<u32>,
     /// Number of partitions that the log announces, if it does.
     pub partitions: Option<u32>,
+    /// Bytes of the whole proof, where the log says so.
+    pub proof_len: Option<u64>,
     /// A self-check of the whole proof, or `PROOF_OK`/`PROOF_BAD` with `partition=all`.
     pub verified: Option<(bool, LineRef)>,
 }

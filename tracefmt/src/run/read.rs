@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::{Builder, Input, Part, Place, Trace, ahead};
-use crate::grammar;
 use crate::input::Opened;
 use crate::record::Record;
 use crate::scan::{Class, Classes, Line, Scan, Sink, scan_reader};
@@ -132,11 +131,19 @@ pub fn read_opened(index: u32, path: String, mut opened: Opened<'_>) -> Result<R
     };
     let mut part = typist.builder.finish(last, scan.cut_end);
     part.lost(index, scan.lost.lines());
+    // Nobody knows what came behind the damage; and whoever puts prefixes before lines ends every
+    // line, so that one without an end is a piece.
+    let piece = opened.damage().is_some() || (scan.cut_end && !scan.wrappings.is_empty());
+    if piece && scan.lost.lines().last() != Some(&lines) {
+        part.lost(index, &[lines]);
+    }
     let input = Input {
         path,
         file_bytes: opened.file_bytes(),
         bytes,
         lines,
+        pieces: Vec::new(),
+        foreign: Vec::new(),
     };
     Ok(Reading { input, part, scan })
 }
@@ -199,10 +206,14 @@ impl Sink for Typist {
         match line.class {
             Class::Torn => self.builder.fragment(number),
             Class::Tracing | Class::EngineOther if !is_ours(line.text) => {}
-            class => {
-                let record = grammar::parse(class, line.text);
-                if !matches!(record, Record::Foreign) {
-                    self.builder.feed(place, &record);
+            _ => {
+                let record = line.record();
+                match record {
+                    Record::Foreign if line.class == Class::Timeline => {
+                        self.builder.unread_event(number);
+                    }
+                    Record::Foreign => {}
+                    _ => self.builder.feed(place, &record),
                 }
             }
         }
@@ -210,8 +221,28 @@ impl Sink for Typist {
 }
 
 /// Log lines of other programs are counted, not typed: most of a big log is theirs.
-pub(super) fn is_ours(text: &[u8]) -> bool {
+pub(crate) fn is_ours(text: &[u8]) -> bool {
     static CUZK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("cuzk"));
     static BELLPERSON: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("bellperson"));
     CUZK.find(text).is_some() || BELLPERSON.find(text).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_line_end_is_a_piece_only_behind_a_prefix() {
+        let pieces = |text: &str| {
+            let source = Source::Bytes("a.log".to_owned(), text.as_bytes().to_vec());
+            let trace = read(&[source]).unwrap().0;
+            trace.runs[0].ends_in_a_piece()
+        };
+        let start = "TIMELINE,1,SYNTH_START,j,partition=0\n";
+        let end = "TIMELINE,2,SYNTH_END,j,partition=0,synth_ms=1";
+        assert!(!pieces(&format!("{start}{end}")));
+        assert!(!pieces(&format!("7:{start}8:{end}\n")));
+        assert!(pieces(&format!("7:{start}8:{end}")));
+        assert!(pieces(&format!("{start}TIMELINE,2,SYNT")));
+    }
 }

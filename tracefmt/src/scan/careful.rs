@@ -2,9 +2,11 @@
 
 use super::head::{self, Head};
 use super::needle::{self, Found};
+use super::parted::{Part, Parts};
 use super::scanner::Core;
 use super::torn::{Open, Place};
-use super::{Class, Line, Sink, shape, wrap};
+use super::wrap::Prefix;
+use super::{Class, Line, Sink, Wrapping, container, glued, shape, wrap};
 
 /// A line, or what is left of one after a fragment was taken off its front.
 #[derive(Clone, Copy)]
@@ -58,63 +60,137 @@ impl Core {
         let mut scratch = std::mem::take(&mut self.scratch);
         let body = raw.strip_suffix(b"\n").unwrap_or(raw);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
-        let body = without_nuls(body, &mut scratch);
-        let (lead, listed) = self.prefix(body);
+        let record = container::unwrap(body, &mut scratch);
+        let body = if record.is_some() {
+            self.found(Wrapping::Json);
+            scratch.as_slice()
+        } else {
+            without_nuls(body, &mut scratch)
+        };
+        let prefix = if record.is_some() {
+            Prefix {
+                length: 0,
+                listed: None,
+                part: record,
+            }
+        } else {
+            self.prefix(body)
+        };
+        let lead = prefix.length;
         let at = Place {
             number: self.number,
             offset: self.offset + skipped,
-            listed,
+            listed: prefix.listed,
         };
-        let class = self.judge(
-            View {
-                raw,
-                lead,
-                text: &body[lead..],
-                at,
-                terminated,
-            },
-            sink,
-        );
-        self.ledger.long_bytes(class, skipped);
-        self.busy = self.torn.is_busy() || self.context.is_busy();
+        let view = View {
+            raw,
+            lead,
+            text: &body[lead..],
+            at,
+            terminated,
+        };
+        match prefix.part {
+            Some(part) if !part.last || self.parted.is_open(part.stream) => {
+                self.part(part, view, skipped, sink);
+            }
+            _ => {
+                let class = self.judge(view, sink);
+                self.ledger.long_bytes(class, skipped);
+            }
+        }
+        self.busy = self.torn.is_busy() || self.context.is_busy() || self.parted.is_busy();
         scratch.clear();
         scratch.shrink_to(1 << 16);
         self.scratch = scratch;
     }
 
-    /// Length of byte order mark and wrapping prefixes, and the number that they give.
-    fn prefix(&mut self, body: &[u8]) -> (usize, Option<u64>) {
+    /// A part of a line that a container runtime parted.
+    fn part<S: Sink + ?Sized>(&mut self, part: Part, view: View<'_>, skipped: u64, sink: &mut S) {
+        let stream = part.stream;
+        if self.parted.overflows(stream, view.raw.len())
+            && let Some(parts) = self.parted.take(stream)
+        {
+            self.join(&parts, false, sink);
+        }
+        self.parted
+            .push(stream, (view.text, view.raw), view.at, skipped);
+        if part.last
+            && let Some(parts) = self.parted.take(stream)
+        {
+            self.join(&parts, view.terminated, sink);
+        }
+    }
+
+    /// Judges a line that was put together from its parts.
+    fn join<S: Sink + ?Sized>(&mut self, parts: &Parts, terminated: bool, sink: &mut S) {
+        let view = View {
+            raw: &parts.raw,
+            lead: 0,
+            text: &parts.text,
+            at: parts.at,
+            terminated,
+        };
+        let class = self.judge(view, sink);
+        for _ in 1..parts.lines {
+            self.ledger.line(class, 0);
+        }
+        self.ledger.long_bytes(class, parts.skipped);
+    }
+
+    /// Judges the lines whose last part never came; true if there were any.
+    pub(super) fn end_parted<S: Sink + ?Sized>(&mut self, sink: &mut S) -> bool {
+        let any = self.parted.is_busy();
+        while let Some(parts) = self.parted.take_any() {
+            self.join(&parts, false, sink);
+        }
+        any
+    }
+
+    fn found(&mut self, wrapping: Wrapping) {
+        if !self.wrappings.contains(&wrapping) {
+            self.wrappings.push(wrapping);
+        }
+    }
+
+    /// Byte order mark and wrapping prefixes, and what they say.
+    fn prefix(&mut self, body: &[u8]) -> Prefix {
         let mark = if body.starts_with(b"\xef\xbb\xbf") {
             3
         } else {
             0
         };
         let text = &body[mark..];
+        let none = Prefix {
+            length: mark,
+            listed: None,
+            part: None,
+        };
+        let behind_mark = |prefix: Prefix| Prefix {
+            length: mark + prefix.length,
+            ..prefix
+        };
         if text.is_empty() {
-            return (mark, None);
+            return none;
         }
         let bare = head::of(text);
         if let Some(layers) = self.layers {
             let prefix = wrap::strip(layers, text);
             let inner = head::of(&text[prefix.length..]);
             if prefix.length > 0 && (inner.begins_line() || !bare.begins_line()) {
-                return (mark + prefix.length, prefix.listed);
+                return behind_mark(prefix);
             }
         }
         if bare.begins_line() {
-            return (mark, None);
+            return none;
         }
         let Some(layers) = wrap::detect(text) else {
-            return (mark, None);
+            return none;
         };
         for wrapping in layers.iter().flatten() {
-            if !self.wrappings.contains(wrapping) {
-                self.wrappings.push(*wrapping);
-            }
+            self.found(*wrapping);
         }
         self.layers = Some(layers);
-        let prefix = wrap::strip(layers, text);
-        (mark + prefix.length, prefix.listed)
+        behind_mark(wrap::strip(layers, text))
     }
 
     /// Takes fragments off the front until one whole line, or the last fragment, is left.
@@ -122,6 +198,14 @@ impl Core {
     fn judge<S: Sink + ?Sized>(&mut self, mut view: View<'_>, sink: &mut S) -> Class {
         loop {
             let head = head::of(view.text);
+            if self.torn.is_inside_id() {
+                if head == Head::Unknown
+                    && let Some(open) = self.torn.complete_id(view.text, view.raw)
+                {
+                    return self.repaired(&open, view, sink);
+                }
+                self.lose_open(sink);
+            }
             if self.torn.is_open() {
                 match head {
                     Head::Timeline => self.lose_open(sink),
@@ -175,12 +259,23 @@ impl Core {
 
     /// One line with nothing behind it.
     fn whole<S: Sink + ?Sized>(&mut self, head: Head, view: View<'_>, sink: &mut S) -> Class {
+        if head == Head::Timeline
+            && view.terminated
+            && self.torn.open_id(view.text, view.raw, view.at)
+        {
+            self.ledger.line(Class::Torn, view.raw.len());
+            self.context.pass();
+            return Class::Torn;
+        }
         let class = self.class_of(head, view);
         self.ledger.line(class, view.raw.len());
         self.deliver(class, view, sink);
         match class {
             Class::Panic if head == Head::Panic => self.context.panic(view.text),
-            Class::Bench if head == Head::Bench => self.context.bench(),
+            Class::Bench if head == Head::Bench => {
+                self.benches = true;
+                self.context.bench();
+            }
             Class::Panic | Class::Bench => {}
             _ => self.context.pass(),
         }
@@ -203,6 +298,7 @@ impl Core {
             Head::Ops => Class::Ops,
             Head::Other => Class::Foreign,
             Head::Unknown if self.torn.ends_orphan(text) => return Class::Torn,
+            Head::Unknown if glued::is_cut_head(text, view.terminated) => Class::Torn,
             Head::Unknown => self
                 .context
                 .claim(text)
@@ -239,8 +335,9 @@ impl Core {
     fn lose<S: Sink + ?Sized>(&mut self, open: &Open, sink: &mut S) {
         self.lost.push(open.number);
         if self.wants.has(Class::Torn) {
+            // One that ended inside its id has its line end.
             sink.line(&Line {
-                cut: true,
+                cut: !open.inside_id,
                 ..of_open(open, Class::Torn)
             });
         }
@@ -272,6 +369,7 @@ impl Core {
             repaired: false,
             cut,
             listed,
+            plain: None,
         });
     }
 }
@@ -286,6 +384,7 @@ fn of_open(open: &Open, class: Class) -> Line<'_> {
         repaired: false,
         cut: false,
         listed: open.listed,
+        plain: None,
     }
 }
 
@@ -293,12 +392,16 @@ fn of_open(open: &Open, class: Class) -> Line<'_> {
 fn second_line(head: Head, text: &[u8]) -> Option<usize> {
     match head {
         Head::Timeline if shape::is_plainly_whole(text) => None,
-        Head::Timeline | Head::Timing => head::inside(text).map(|(at, _)| at),
-        Head::Tracing | Head::Engine | Head::Other => second_tracing(text),
+        Head::Timeline | Head::Timing => head::inside(text)
+            .map(|(at, _)| at)
+            .or_else(|| glued::bench(text)),
+        Head::Tracing | Head::Engine | Head::Other => second_tracing(text)
+            .or_else(|| glued::tracing(text))
+            .or_else(|| glued::bench(text)),
         Head::Unknown => match needle::find(text) {
             Some(Found::Line(at, Head::Timeline)) if !shape::has_five_fields(&text[at..]) => None,
             Some(Found::Line(at, _)) => Some(at),
-            _ => None,
+            _ => glued::tracing(text).or_else(|| glued::bench(text)),
         },
         Head::Panic | Head::Bench | Head::Ops => None,
     }

@@ -1,6 +1,20 @@
 //! A classified line, and who receives it.
 
 use super::{Class, Classes};
+use crate::event::EventKind;
+use crate::grammar::{self, PlainEvent};
+use crate::record::Record;
+use crate::run::{MarkKind, PlainMark};
+
+/// A line of the commonest shapes, typed: reading it whole is the cheapest proof that no other
+/// line stands in it, so the scanner does, and a sink need not do it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plain<'a> {
+    /// An event of the old dialects with its job id, which is ASCII.
+    Event(PlainEvent, &'a [u8]),
+    /// A timing line without text.
+    Timing(PlainMark),
+}
 
 /// One line as the scanner delivers it. Borrowed: it lives until the sink returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +37,42 @@ pub struct Line<'a> {
     pub cut: bool,
     /// The number that a wrapping prefix gives (`grep -n`); `number` stays the physical line.
     pub listed: Option<u64>,
+    /// The line typed, if it is of one of the commonest shapes.
+    pub(crate) plain: Option<Plain<'a>>,
+}
+
+impl<'a> Line<'a> {
+    /// What the line says.
+    #[inline]
+    pub fn record(&self) -> Record<'a> {
+        match self.plain {
+            Some(Plain::Event(event, job)) => {
+                // ASCII, so that this is always text.
+                let job = std::str::from_utf8(job).unwrap_or_default();
+                Record::Event(event.of_job(job))
+            }
+            _ => grammar::parse(self.class, self.text),
+        }
+    }
+
+    /// The kind of an event or timing line that was typed on the way; others take a
+    /// [`Line::record`].
+    #[inline]
+    pub fn plain_kind(&self) -> Option<PlainKind> {
+        Some(match self.plain? {
+            Plain::Event(event, _) => PlainKind::Event(event.kind()),
+            Plain::Timing(mark) => PlainKind::Timing(mark.kind),
+        })
+    }
+}
+
+/// What kind of line it is, where the scanner has typed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainKind {
+    /// An event of the old dialects.
+    Event(EventKind),
+    /// A timing line without a tag.
+    Timing(MarkKind),
 }
 
 /// Receives lines in the order in which they become whole: a repaired line comes after the

@@ -3,8 +3,9 @@
 //! A daemon log holds lines of several writers, some of them written into the middle of another;
 //! it was perhaps cut, piped through `grep -n`, or taken out of a journal. The scanner takes blocks
 //! of any size, gives every byte to exactly one [`Class`], puts torn `TIMELINE` lines together
-//! again, and delivers the classes that a [`Sink`] wants. It does not read what a line says: that
-//! is the grammar's work. It knows no restarts and no runs either.
+//! again, and delivers the classes that a [`Sink`] wants. What a line says is the grammar's work;
+//! only lines of the commonest shapes are read here, since that proves them whole. It knows no
+//! restarts and no runs either.
 //!
 //! ```
 //! use tracefmt::scan::{Class, CountOnly, scan_slice};
@@ -19,12 +20,15 @@
 
 mod careful;
 mod class;
+mod container;
 mod context;
 mod ends;
+mod glued;
 mod head;
 mod ledger;
 mod line;
 mod needle;
+mod parted;
 mod scanner;
 mod shape;
 mod summary;
@@ -33,7 +37,8 @@ mod wrap;
 
 pub use class::{Class, Classes};
 pub use ledger::{Ledger, Tally};
-pub use line::{CountOnly, Line, Sink};
+pub(crate) use line::Plain;
+pub use line::{CountOnly, Line, PlainKind, Sink};
 pub use scanner::{LINE_MAX, Scanner, scan_reader, scan_slice};
 pub use summary::{Places, Scan};
 pub use wrap::Wrapping;

@@ -7,10 +7,13 @@ use std::io::{self, Read};
 
 use super::context::Context;
 use super::ends::{Ends, WINDOW};
+use super::glued;
 use super::head::{self, Head};
+use super::parted::Parted;
 use super::torn::Torn;
 use super::wrap::{self, Layers};
-use super::{Class, Classes, Ledger, Line, Places, Scan, Sink, Wrapping, shape};
+use super::{Class, Classes, Ledger, Line, Places, Plain, Scan, Sink, Wrapping, shape};
+use crate::grammar;
 
 /// Longest line that is kept, bytes. A longer one is counted as [`Class::Foreign`] and delivered
 /// empty, so that memory stays bounded.
@@ -45,6 +48,9 @@ pub(super) struct Core {
     /// Some state needs every line on the careful path.
     pub(super) busy: bool,
     pub(super) layers: Option<Layers>,
+    /// Lines of the bench client were read: more may be glued behind others.
+    pub(super) benches: bool,
+    pub(super) parted: Parted,
     pub(super) torn: Torn,
     pub(super) context: Context,
     pub(super) scratch: Vec<u8>,
@@ -104,6 +110,7 @@ impl Scanner {
         if inside {
             self.end_line(false, sink);
         }
+        let parted = self.core.end_parted(sink);
         self.core.lose_open(sink);
         let Core {
             ledger,
@@ -119,7 +126,7 @@ impl Scanner {
             lost,
             overlong,
             wrappings,
-            cut_end: cut,
+            cut_end: cut || parted,
         }
     }
 
@@ -182,20 +189,26 @@ impl Core {
         }
         self.number += 1;
         let body = &raw[..raw.len() - 1];
+        let body = body.strip_suffix(b"\r").unwrap_or(body);
         let quick = if self.busy {
             None
         } else if let Some(layers) = self.layers {
             let prefix = wrap::strip(layers, body);
             let text = &body[prefix.length..];
-            quick_class(text, mark > prefix.length + STAMP_END)
-                .map(|class| (class, text, prefix.listed))
+            let whole = prefix.part.is_none_or(|part| part.last);
+            let marked = mark > prefix.length + STAMP_END;
+            quick_class(text, marked)
+                .filter(|_| whole)
+                .map(|(class, plain)| (class, text, prefix.listed, plain))
         } else {
-            quick_class(body, mark > STAMP_END).map(|class| (class, body, None))
+            quick_class(body, mark > STAMP_END).map(|(class, plain)| (class, body, None, plain))
         };
-        if let Some((class, text, listed)) = quick {
+        // A line of the bench client has no mark.
+        let hidden = |text: &[u8]| self.benches && glued::bench(text).is_some();
+        let quick = quick.filter(|(_, text, _, plain)| plain.is_some() || !hidden(text));
+        if let Some((class, text, listed, plain)) = quick {
             self.ledger.line(class, raw.len());
             if self.wants.has(class) {
-                let text = text.strip_suffix(b"\r").unwrap_or(text);
                 let (number, offset) = (self.number, self.offset);
                 let line = Line {
                     number,
@@ -206,6 +219,7 @@ impl Core {
                     repaired: false,
                     cut: false,
                     listed,
+                    plain,
                 };
                 sink.line(&line);
             }
@@ -245,6 +259,7 @@ impl Core {
                 repaired: false,
                 cut: !terminated,
                 listed: None,
+                plain: None,
             });
         }
         self.offset += bytes;
@@ -258,18 +273,27 @@ const STAMP_END: usize = 34;
 /// byte that may end a second stamp stands behind the place of the first, as when a restarted
 /// daemon's line is glued to the cut last line of the old one.
 #[inline]
-fn quick_class(text: &[u8], marked: bool) -> Option<Class> {
+fn quick_class(text: &[u8], marked: bool) -> Option<(Class, Option<Plain<'_>>)> {
     const SETTLED: [Class; 3] = [Class::Tracing, Class::EngineOther, Class::Foreign];
     let head = head::of(text);
     if let Some(class) = SETTLED.get(head as usize) {
-        return (!marked).then_some(*class);
+        return (!marked).then_some((*class, None));
     }
-    let whole = match head {
-        Head::Timeline if shape::is_plainly_whole(text) => Class::Timeline,
-        Head::Timing if shape::is_plain_timing(text) => Class::Timing,
-        _ => return None,
-    };
-    Some(whole)
+    match head {
+        Head::Timeline => {
+            if let Some((event, job)) = grammar::parse_plain_event(text) {
+                return Some((Class::Timeline, Some(Plain::Event(event, job))));
+            }
+            shape::is_plainly_whole(text).then_some((Class::Timeline, None))
+        }
+        Head::Timing => {
+            if let Some(mark) = grammar::parse_plain_timing(text) {
+                return Some((Class::Timing, Some(Plain::Timing(mark))));
+            }
+            shape::is_plain_timing(text).then_some((Class::Timing, None))
+        }
+        _ => None,
+    }
 }
 
 /// Scans all that a reader gives.

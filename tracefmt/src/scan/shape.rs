@@ -134,6 +134,38 @@ pub(super) fn is_valid(text: &[u8]) -> bool {
     }
 }
 
+/// Whether a line ends inside its job id, of which at least a byte is there: an event of the old
+/// writer, which writes ids as they are.
+pub(super) fn ends_in_id(text: &[u8]) -> bool {
+    fields(text).is_some_and(|Fields { event, rest }| {
+        let kind = EventKind::from_name(event);
+        kind.is_some_and(is_old) && !rest.is_empty() && memchr::memchr(b',', rest).is_none()
+    })
+}
+
+/// Whether a line with a line feed at `feed` is valid beyond doubt: the id goes on behind the line
+/// feed, and the detail is not empty.
+pub(super) fn is_valid_with_id(text: &[u8], feed: usize) -> bool {
+    let rest = text.get(feed + 1..).unwrap_or_default();
+    let short = matches!(rest.first(), None | Some(b','));
+    let id = strip_detail(&rest[..memchr::memrchr(b',', rest).unwrap_or(0)]);
+    !short && !id.is_empty() && !rest.ends_with(b",") && is_valid(text)
+}
+
+/// Whether the old writer knows an event.
+fn is_old(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::SynthStart
+            | EventKind::SynthEnd
+            | EventKind::ChanSend
+            | EventKind::GpuQueue
+            | EventKind::GpuPickup
+            | EventKind::GpuStart
+            | EventKind::GpuEnd
+    )
+}
+
 fn is_partition(key: &[u8]) -> bool {
     key == b"partition" || key == b"snap_partition"
 }

@@ -27,6 +27,8 @@ pub(super) struct Open {
     /// Number that a prefix gave the first fragment.
     pub(super) listed: Option<u64>,
     age: u32,
+    /// It ended inside the job id: a line feed of the id, if the next line bears it out.
+    pub(super) inside_id: bool,
 }
 
 /// The state of repair.
@@ -73,8 +75,38 @@ impl Torn {
             offset,
             listed,
             age: 0,
+            inside_id: false,
         });
         true
+    }
+
+    /// Opens a line that a line feed inside its job id may have broken. Not while other fragments
+    /// are about: then the line feed is more likely that of another line.
+    pub(super) fn open_id(&mut self, text: &[u8], raw: &[u8], at: Place) -> bool {
+        let opens = !self.is_busy() && shape::ends_in_id(text) && self.open(text, raw, at);
+        if let Some(open) = self.open.as_mut().filter(|_| opens) {
+            open.inside_id = true;
+        }
+        opens
+    }
+
+    /// Whether the line before ended inside its job id.
+    pub(super) fn is_inside_id(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.inside_id)
+    }
+
+    /// Takes the whole line, if this one is the rest of the job id and the detail of the event.
+    pub(super) fn complete_id(&mut self, text: &[u8], raw: &[u8]) -> Option<Open> {
+        let open = self.open.as_mut()?;
+        let length = open.text.len();
+        open.text.push(b'\n');
+        open.text.extend_from_slice(text);
+        if !shape::is_valid_with_id(&open.text, length) {
+            open.text.truncate(length);
+            return None;
+        }
+        open.raw.extend_from_slice(raw);
+        self.open.take()
     }
 
     /// Adds a fragment behind which another line was written, if the pieces fit.

@@ -4,6 +4,7 @@
 //! every later line that carries it, and a line without it is still read.
 
 use super::head::{self, Head, STAMP};
+use super::parted::{self, Part};
 
 /// What put a prefix before the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +23,8 @@ pub enum Wrapping {
     Stamp,
     /// `[pod/name/container] `: `kubectl logs --prefix`.
     Pod,
+    /// `{"log":"...\n","stream":"stderr","time":"..."}`: the log files of a container runtime.
+    Json,
 }
 
 /// A prefix that was found.
@@ -31,6 +34,8 @@ pub(super) struct Prefix {
     pub(super) length: usize,
     /// The line number in it.
     pub(super) listed: Option<u64>,
+    /// What a container runtime says in it.
+    pub(super) part: Option<Part>,
 }
 
 /// At most this many prefixes one in another.
@@ -41,7 +46,7 @@ pub(super) type Layers = [Option<Wrapping>; LAYERS];
 
 impl Wrapping {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::GrepNumber,
         Self::GrepFile,
         Self::Listing,
@@ -49,6 +54,7 @@ impl Wrapping {
         Self::Compose,
         Self::Stamp,
         Self::Pod,
+        Self::Json,
     ];
 
     /// The name in reports.
@@ -61,6 +67,7 @@ impl Wrapping {
             Self::Compose => "compose",
             Self::Stamp => "stamp",
             Self::Pod => "pod",
+            Self::Json => "json",
         }
     }
 
@@ -69,6 +76,7 @@ impl Wrapping {
         let plain = |length| Prefix {
             length,
             listed: None,
+            part: None,
         };
         match self {
             Self::GrepNumber => grep_number(text),
@@ -76,8 +84,10 @@ impl Wrapping {
             Self::Listing => listing(text),
             Self::Journal => journal(text).map(plain),
             Self::Compose => compose(text).map(plain),
-            Self::Stamp => stamp(text).map(plain),
+            Self::Stamp => stamp(text),
             Self::Pod => pod(text).map(plain),
+            // No prefix: the whole line is taken apart in `container`.
+            Self::Json => None,
         }
     }
 }
@@ -87,6 +97,7 @@ pub(super) fn strip(layers: Layers, text: &[u8]) -> Prefix {
     let mut found = Prefix {
         length: 0,
         listed: None,
+        part: None,
     };
     for wrapping in layers.iter().flatten() {
         let Some(prefix) = wrapping.prefix(&text[found.length..]) else {
@@ -94,6 +105,7 @@ pub(super) fn strip(layers: Layers, text: &[u8]) -> Prefix {
         };
         found.length += prefix.length;
         found.listed = prefix.listed.or(found.listed);
+        found.part = prefix.part.or(found.part);
     }
     found
 }
@@ -140,6 +152,7 @@ fn grep_number(text: &[u8]) -> Option<Prefix> {
     matches!(text.get(digits), Some(b':' | b'-')).then_some(Prefix {
         length: digits + 1,
         listed: Some(listed),
+        part: None,
     })
 }
 
@@ -174,6 +187,7 @@ fn grep_file(text: &[u8]) -> Option<Prefix> {
         _ => Prefix {
             length,
             listed: None,
+            part: None,
         },
     })
 }
@@ -186,6 +200,7 @@ fn listing(text: &[u8]) -> Option<Prefix> {
     (text.get(length - 1) == Some(&b'\t')).then_some(Prefix {
         length,
         listed: Some(listed),
+        part: None,
     })
 }
 
@@ -267,7 +282,7 @@ fn sgr(text: &[u8]) -> usize {
 }
 
 /// RFC 3339 stamp and blank; files of the container runtime add stream and tag.
-fn stamp(text: &[u8]) -> Option<usize> {
+fn stamp(text: &[u8]) -> Option<Prefix> {
     if !head::is_stamp(text) {
         return None;
     }
@@ -277,12 +292,12 @@ fn stamp(text: &[u8]) -> Option<usize> {
         return None;
     }
     let rest = &text[length..];
-    let tags = [&b"stdout F "[..], b"stderr F ", b"stdout P ", b"stderr P "];
-    let tag = tags
-        .iter()
-        .find(|tag| rest.starts_with(tag))
-        .map_or(0, |tag| tag.len());
-    Some(length + tag)
+    let part = Part::of_tag(rest);
+    Some(Prefix {
+        length: length + part.map_or(0, |_| parted::TAG),
+        listed: None,
+        part,
+    })
 }
 
 fn pod(text: &[u8]) -> Option<usize> {

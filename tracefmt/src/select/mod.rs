@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::event::{Event, Place};
+use crate::event::{Event, EventKind, Place};
 use crate::grammar;
 use crate::record::{LogLine, Record};
 use crate::scan::{Class, Line};
-use crate::timing::Timing;
+use crate::timing::{TIMING_NAMES, Timing};
 
 /// Decides on one line's bytes.
 pub type Predicate<'f> = Box<dyn Fn(&[u8]) -> bool + Send + Sync + 'f>;
@@ -185,6 +185,15 @@ impl Described {
             text: String::from_utf8_lossy(line.text).into_owned(),
         }
     }
+}
+
+/// Whether a kind of [`Filter::kinds`] is a class, an event or a timing of any engine; the phases
+/// of our own traces have names of their own beside these.
+pub fn is_known_kind(name: &str) -> bool {
+    let same = |known: &&str| known.eq_ignore_ascii_case(name);
+    class_named(name).is_some()
+        || EventKind::ALL.iter().any(|kind| same(&kind.as_str()))
+        || TIMING_NAMES.iter().any(same)
 }
 
 fn class_named(name: &str) -> Option<Class> {

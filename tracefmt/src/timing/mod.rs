@@ -186,6 +186,28 @@ pub enum TimingWhat<'a> {
     },
 }
 
+/// All that [`TimingWhat::name`] gives, but the names of our own phases.
+pub const TIMING_NAMES: [&str; 18] = [
+    "split_vectors",
+    "host_register",
+    "pre_lock",
+    "prestage_vram",
+    "prestage",
+    "pool_threshold",
+    "d_a_cache",
+    "CUZK_NTT_H",
+    "ntt_msm_h",
+    "barrier_wait",
+    "batch_add",
+    "tail_msm",
+    "mutex_held",
+    "prep_msm",
+    "b_g2_msm",
+    "epilogue",
+    "async_dealloc",
+    "other",
+];
+
 impl TimingWhat<'_> {
     /// Short name, as used in counts and tables.
     pub fn name(&self) -> &str {
@@ -212,5 +234,19 @@ impl TimingWhat<'_> {
             Self::Phase { name, .. } => name,
             Self::Other { .. } => "other",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_are_those_of_lines() {
+        let text = include_str!("mod.rs");
+        let body = text.split("pub fn name(&self)").nth(1).expect("there");
+        let body = body.split("\n}\n").next().expect("an end");
+        let quoted: Vec<&str> = body.split('"').skip(1).step_by(2).collect();
+        assert_eq!(quoted, TIMING_NAMES);
     }
 }

@@ -183,6 +183,13 @@ fn device(pairs: &mut Pairs<'_>, what: &What<'_>) {
             pairs.ids("writes", writes);
             pairs.rc(*rc);
         }
+        _ => room(pairs, what),
+    }
+}
+
+/// The fields of what is said about how much memory there is.
+fn room(pairs: &mut Pairs<'_>, what: &What<'_>) {
+    match what {
         What::PoolTrim { keep, rc } => {
             pairs.number("keep", *keep);
             pairs.rc(*rc);
@@ -190,6 +197,17 @@ fn device(pairs: &mut Pairs<'_>, what: &What<'_>) {
         What::MemInfo { free, total } => {
             pairs.number("free", *free);
             pairs.number("total", *total);
+        }
+        What::PlanFallback {
+            id,
+            free,
+            need,
+            plan,
+        } => {
+            pairs.number("id", *id);
+            pairs.number("free", *free);
+            pairs.number("need", *need);
+            pairs.text("plan", plan);
         }
         _ => {}
     }

@@ -187,7 +187,7 @@ const TABLE: &[(Class, &str)] = &[
     ),
     (Foreign, "TIMELINE"),
     (Foreign, "CUZK_TIMING"),
-    (Foreign, "CU..."),
+    (Torn, "CU..."),
     (Foreign, ""),
 ];
 

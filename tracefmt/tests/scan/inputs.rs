@@ -145,7 +145,7 @@ fn the_stress_log_gives_every_line_whose_bytes_are_there() {
 #[test]
 fn excerpts_have_the_classes_of_their_writers() {
     let table: &[(&str, &[(Class, u64)])] = &[
-        ("C01", &[(Class::Timing, 10), (Class::Foreign, 1)]),
+        ("C01", &[(Class::Timing, 10), (Class::Torn, 1)]),
         ("C02", &[(Class::Timeline, 1), (Class::Tracing, 1)]),
         ("C03", &[(Class::EngineOther, 7)]),
         (

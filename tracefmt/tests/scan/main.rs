@@ -53,6 +53,7 @@ impl Sink for Keep {
             repaired,
             cut,
             listed,
+            ..
         } = *line;
         let (raw, text) = (raw.to_vec(), text.to_vec());
         self.0.push(Kept {

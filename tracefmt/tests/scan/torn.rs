@@ -267,3 +267,128 @@ fn a_last_line_without_end_is_cut() {
         );
     }
 }
+
+#[test]
+fn a_line_behind_a_cut_head_is_found() {
+    let bench = "  [2/5] FAILED \u{2014} 3.0s (prove=0 ms, queue=5 ms)";
+    let start = "2026-02-19T04:24:22.996374Z  INFO cuzk_daemon: cuzk-daemon starting listen=x";
+    for (before, line, class) in [
+        (
+            "178:CU",
+            "TIMELINE,1,SYNTH_START,a,partition=0",
+            Class::Timeline,
+        ),
+        ("CU", start, Class::Tracing),
+        (
+            "2026-02-19T04:20:17.000000Z  INFO cuzk_core::engine: job enq",
+            start,
+            Class::Tracing,
+        ),
+        ("CUZK_TIMING: gpu_tid=0 ntt_msm", start, Class::Tracing),
+        ("CU", bench, Class::Bench),
+        ("0 ms, queue=5 ms)", bench, Class::Bench),
+        ("CUZK_TIMING: gpu_tid=0 ntt_msm", bench, Class::Bench),
+        ("TIMELINE,99,GPU_EN", bench, Class::Bench),
+        ("CU", "=== Batch Summary ===", Class::Bench),
+    ] {
+        let log = format!("{before}{line}\n");
+        let (lines, scan) = scan(log.as_bytes());
+        let found = lines.last().map(|l| (l.class, l.text()));
+        assert_eq!(found, Some((class, line.to_owned())), "{log}");
+        assert_eq!(
+            scan.ledger.of(Class::Torn).bytes,
+            before.len() as u64,
+            "{log}"
+        );
+        assert_eq!(scan.ledger.bytes(), log.len() as u64);
+    }
+}
+
+#[test]
+fn a_head_that_was_cut_is_a_fragment() {
+    for log in [
+        "177:CUZK_TIMING: a=1\n178:CU...\n",
+        "TIMELINE,1,CHAN_SEND,j,\nCUZK_TIM",
+        "1:CUZK_TIMING: a=1\n2:TIM...",
+    ] {
+        let (_, scan) = scan(log.as_bytes());
+        assert_eq!(scan.lost.count(), 1, "{log}");
+        assert_eq!(scan.ledger.bytes(), log.len() as u64);
+    }
+}
+
+#[test]
+fn a_line_feed_inside_a_job_id_is_joined() {
+    for (event, detail) in [
+        ("SYNTH_START", "kind=porep-c2"),
+        ("SYNTH_END", "partition=3,synth_ms=30811"),
+        ("CHAN_SEND", "partition=0"),
+        ("GPU_QUEUE", "monolithic"),
+        ("GPU_PICKUP", "worker=1"),
+        ("GPU_END", "worker=1,partition=9,gpu_ms=3542"),
+    ] {
+        for prefix in ["", "cuzk-1  | "] {
+            let whole = format!("TIMELINE,7,{event},order 5\nof May,{detail}");
+            let (first, second) = whole.split_once('\n').unwrap();
+            let log = format!(
+                "{prefix}TIMELINE,6,CHAN_SEND,j,\n{prefix}{first}\n{prefix}{second}\n\
+                 {prefix}CUZK_TIMING: prep_msm_ms=1\n"
+            );
+            let (lines, scan) = scan(log.as_bytes());
+            let found = of_class(&lines, Class::Timeline);
+            assert!(found.contains(&whole), "{found:?}");
+            assert_eq!((scan.repaired.count(), scan.lost.count()), (1, 0), "{log}");
+            assert_eq!(scan.ledger.of(Class::Torn).lines, 2);
+            assert_eq!(scan.ledger.bytes(), log.len() as u64);
+            assert_eq!(scan.ledger.lines(), 4);
+        }
+    }
+}
+
+#[test]
+fn a_line_that_ends_inside_its_id_is_not_joined_to_what_does_not_fit() {
+    for (first, second) in [
+        // A detail that is empty, cut, of another event, or of a program's own words.
+        ("TIMELINE,7,CHAN_SEND,order", "hello,"),
+        ("TIMELINE,7,GPU_END,order", "of May,worker=1"),
+        ("TIMELINE,7,GPU_END,order", "of May,partition=1"),
+        ("TIMELINE,7,SYNTH_START,order", "Hello, world"),
+        // No id before or behind the line feed.
+        ("TIMELINE,7,SYNTH_START,", "order,partition=1"),
+        ("TIMELINE,7,SYNTH_START,order", ",partition=1"),
+        ("TIMELINE,7,SYNTH_START,order", "partition=1"),
+        // Ids of our own writer hold no line feed.
+        ("TIMELINE,7,VRAM_FREE,order", "5,gpu=0,t_us=7,id=1"),
+        // Another line, or none.
+        ("TIMELINE,7,SYNTH_START,order", "CUZK_TIMING: prep_msm_ms=1"),
+        ("TIMELINE,7,SYNTH_START,order", "TIMELINE,8,CHAN_SEND,a,"),
+        ("TIMELINE,7,SYNTH_START,order", ""),
+    ] {
+        let log = format!("{first}\n{second}\n");
+        let (lines, scan) = scan(log.as_bytes());
+        assert_eq!(scan.repaired.count(), 0, "{log}");
+        assert!(scan.lost.count() >= 1, "{log}");
+        assert!(lines.iter().all(|line| !line.text().contains('\n')));
+        assert_eq!(scan.ledger.bytes(), log.len() as u64);
+        assert_eq!(scan.ledger.lines(), 2);
+    }
+}
+
+#[test]
+fn a_bench_line_behind_a_cut_log_line_is_found_once_the_bench_has_spoken() {
+    let bench = "  [2/5] FAILED \u{2014} 3.0s (prove=0 ms, queue=5 ms)";
+    for cut in [
+        "2026-02-19T04:20:17.000000Z  INFO cuzk_core::engine: partition 3 synth",
+        "2026-02-19T04:20:17.123 INFO bellperson::groth16::prover > Bellper",
+        "2026-02-19T04:20:17.123Z\tINFO\tsealing\tsome/file.go:12\tsector se",
+    ] {
+        // Far behind the title, where no report is open any more.
+        let between = "2026-02-19T04:20:17.123Z\tINFO\tnet\tconnected\n".repeat(100);
+        let log = format!("=== Batch Benchmark ===\n{between}{cut}{bench}\n");
+        let (lines, scan) = scan(log.as_bytes());
+        let found = lines.last().map(|line| (line.class, line.text()));
+        assert_eq!(found, Some((Class::Bench, bench.to_owned())), "{cut}");
+        assert_eq!(scan.ledger.of(Class::Torn).bytes, cut.len() as u64);
+        assert_eq!(scan.ledger.bytes(), log.len() as u64);
+    }
+}

@@ -138,3 +138,124 @@ fn no_prefix_is_seen_where_none_is() {
         7
     );
 }
+
+#[test]
+fn records_of_a_container_runtime_give_their_text() {
+    let mut log = String::new();
+    for (at, (_, text)) in LINES.iter().enumerate() {
+        let text = text.replace('\u{1b}', "\\u001b");
+        let stream = ["stderr", "stdout"][at % 2];
+        log += &format!("{{\"log\":\"{text}\\n\",\"stream\":\"{stream}\",\"time\":\"t\"}}\n");
+    }
+    let (lines, scan) = scan(log.as_bytes());
+    let got: Vec<_> = lines.iter().map(|l| (l.class, l.text())).collect();
+    let want: Vec<_> = LINES.iter().map(|(c, t)| (*c, (*t).to_owned())).collect();
+    assert_eq!(got, want);
+    assert_eq!(scan.wrappings, [Wrapping::Json]);
+    assert_eq!(scan.ledger.bytes(), log.len() as u64);
+    assert_eq!(scan.ledger.lines(), LINES.len() as u64);
+}
+
+#[test]
+fn a_torn_line_in_records_is_put_together() {
+    let record =
+        |text: &str| format!("{{\"log\":\"{text}\\n\",\"stream\":\"stderr\",\"time\":\"t\"}}\n");
+    let log = [
+        record("TIMELINE,245689CUZK_TIMING: prep_msm_ms=2734"),
+        record(",GPU_PICKUP,job-1,worker=0,partition=3"),
+    ];
+    let log = log.concat();
+    let (lines, scan) = scan(log.as_bytes());
+    let texts: Vec<_> = lines.iter().map(|l| (l.class, l.text())).collect();
+    let whole = "TIMELINE,245689,GPU_PICKUP,job-1,worker=0,partition=3".to_owned();
+    assert!(texts.contains(&(Class::Timeline, whole)), "{texts:?}");
+    assert_eq!(scan.repaired.count(), 1);
+    assert_eq!(scan.ledger.bytes(), log.len() as u64);
+}
+
+/// A line of 40 KB in parts of 16 KiB, with another stream's line and a whole line around them.
+fn parted(part: impl Fn(&str, &str, bool) -> String) -> (String, String) {
+    let long = format!(
+        "TIMELINE,7,PARTITION_FAILED,job-1,partition=3,t_us=7000,error={}",
+        "x".repeat(40_000)
+    );
+    let mut log = part("stderr", "TIMELINE,6,CHAN_SEND,job-1,partition=0", true);
+    let pieces: Vec<&[u8]> = long.as_bytes().chunks(16 << 10).collect();
+    for (at, piece) in pieces.iter().enumerate() {
+        let piece = String::from_utf8_lossy(piece);
+        log += &part("stderr", &piece, at + 1 == pieces.len());
+        if at == 0 {
+            log += &part("stdout", "CUZK_TIMING: prep_msm_ms=1", true);
+        }
+    }
+    log += &part("stderr", "TIMELINE,8,CHAN_SEND,job-1,partition=1", true);
+    (log, long)
+}
+
+#[test]
+fn lines_that_a_container_runtime_parted_are_put_together() {
+    let record = |stream: &str, text: &str, last: bool| {
+        let end = if last { "\\n" } else { "" };
+        format!("{{\"log\":\"{text}{end}\",\"stream\":\"{stream}\",\"time\":\"t\"}}\n")
+    };
+    let cri = |stream: &str, text: &str, last: bool| {
+        let tag = if last { 'F' } else { 'P' };
+        format!("2026-02-19T04:24:22.996374Z {stream} {tag} {text}\n")
+    };
+    for (log, long) in [parted(record), parted(cri)] {
+        let (lines, scan) = scan(log.as_bytes());
+        let found: Vec<_> = lines.iter().map(|line| (line.number, line.class)).collect();
+        let all = [
+            (1, Class::Timeline),
+            (3, Class::Timing),
+            (2, Class::Timeline),
+            (6, Class::Timeline),
+        ];
+        let got: Vec<_> = found
+            .iter()
+            .map(|(number, class)| (*number, *class))
+            .collect();
+        assert_eq!(got, all);
+        assert_eq!(lines[2].text(), long);
+        assert!(!lines[2].cut && !scan.cut_end);
+        assert_eq!(scan.ledger.bytes(), log.len() as u64);
+        assert_eq!(scan.ledger.lines(), 6);
+        assert_eq!(scan.ledger.of(Class::Timeline).lines, 5);
+        // Blocks of any size, also inside a part.
+        assert_eq!(super::scan_blocks(log.as_bytes(), &[700, 1]).1, scan);
+    }
+}
+
+#[test]
+fn a_parted_line_without_its_last_part_is_cut() {
+    let first = "2026-02-19T04:24:22.1Z stderr F TIMELINE,6,CHAN_SEND,job-1,partition=0\n";
+    let log = format!("{first}2026-02-19T04:24:22.1Z stderr P TIMELINE,7,CHAN_SEND,job-1,parti\n");
+    let (lines, scan) = scan(log.as_bytes());
+    assert!(scan.cut_end);
+    assert_eq!(lines.len(), 2);
+    assert!(lines[1].cut);
+    assert_eq!(
+        (scan.ledger.bytes(), scan.ledger.lines()),
+        (log.len() as u64, 2)
+    );
+}
+
+#[test]
+fn parts_beyond_the_longest_line_are_bounded() {
+    let part = format!(
+        "{{\"log\":\"{}\",\"stream\":\"stderr\",\"time\":\"t\"}}\n",
+        "x".repeat(16 << 10)
+    );
+    let log = part.repeat(200);
+    let (lines, scan) = scan(log.as_bytes());
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.raw.len() <= tracefmt::scan::LINE_MAX)
+    );
+    assert!(lines.len() > 1);
+    assert_eq!(
+        (scan.ledger.bytes(), scan.ledger.lines()),
+        (log.len() as u64, 200)
+    );
+}

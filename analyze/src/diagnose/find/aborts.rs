@@ -78,7 +78,7 @@ fn aborted(scene: &Scene<'_>) -> Option<Draft> {
             topic,
             Topic::Sticky(_) | Topic::Cuda(_) | Topic::DeviceMemory
         ) && !matches!(trouble.kind, TroubleClass::Fallback | TroubleClass::Warning)
-            && trouble.line.input == first.input
+            && trouble.line.input() == first.input()
             && trouble.line.line <= first.line.saturating_add(3)
     };
     let panicked =

@@ -1,6 +1,7 @@
 //! `sched.duplicate`: the same partition of the same job, twice.
 //!
-//! Found from events that came once more than they may. The engine's assembler panics on a
+//! Found from events that came once more than they may, with another time than before: with the
+//! same one, they are the same lines (`copies`). The engine's assembler panics on a
 //! partition that it has already; work is paid twice either way. It does not see a whole job that
 //! was submitted twice under two ids.
 

@@ -16,10 +16,9 @@ use super::super::draft::{Draft, Role};
 use super::super::scene::{Scene, many};
 
 pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
-    [failed(scene), error_lines(scene)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let mut drafts = failed(scene);
+    drafts.extend(error_lines(scene));
+    drafts
 }
 
 /// Topics that explain a failed job by themselves.
@@ -36,39 +35,64 @@ const fn explains(topic: Topic) -> bool {
     )
 }
 
-fn failed(scene: &Scene<'_>) -> Option<Draft> {
+/// Failures for one reason.
+#[derive(Default)]
+struct Group<'a> {
+    first: Option<&'a Trouble>,
+    told: usize,
+    lines: Vec<LineRef>,
+    names: Vec<PartitionRef>,
+    words: Option<String>,
+}
+
+/// The text with its numbers taken out, so that two failures of one kind look the same.
+fn kind(words: &str) -> String {
+    words.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+fn failed(scene: &Scene<'_>) -> Vec<Draft> {
     let explained = Explained::of(scene);
     let failures = scene.about(Topic::Failure);
     let own: Vec<&Trouble> = failures.filter(|t| !explained.covers(t)).collect();
-    let mut lines: Vec<LineRef> = own.iter().map(|trouble| trouble.line).collect();
-    let mut names: Vec<PartitionRef> = own
-        .iter()
-        .filter_map(|trouble| Some(scene.name(scene.task_of(trouble)?)))
-        .collect();
-    let mut words: Vec<String> = own.iter().map(|trouble| trouble.text.clone()).collect();
+    let mut groups: BTreeMap<String, Group<'_>> = BTreeMap::new();
+    for trouble in &own {
+        let group = groups.entry(kind(&trouble.text)).or_default();
+        group.first.get_or_insert(trouble);
+        group.told += 1;
+        group.lines.push(trouble.line);
+        let name = scene.task_of(trouble).map(|task| scene.name(task));
+        group.names.extend(name);
+        group.words.get_or_insert_with(|| trouble.text.clone());
+    }
     let told: BTreeSet<u32> = own.iter().filter_map(|trouble| trouble.job).collect();
     for (index, job) in (0_u32..).zip(&scene.run.jobs) {
         let known = explained.nameless || explained.jobs.contains_key(&index);
         if job.outcome != JobOutcome::Failed || known || told.contains(&index) {
             continue;
         }
-        lines.extend(job.ended.map(|end| end.line));
-        names.push(PartitionRef {
+        let words = job.error.as_deref().unwrap_or_default();
+        let group = groups.entry(kind(words)).or_default();
+        group.lines.extend(job.ended.map(|end| end.line));
+        group.names.push(PartitionRef {
             job: job.id.clone(),
             partition: None,
         });
-        words.extend(job.error.clone());
+        if group.words.is_none() {
+            group.words.clone_from(&job.error);
+        }
     }
-    if lines.is_empty() && names.is_empty() {
-        return None;
-    }
-    names.dedup();
-    let count = names.len().max(own.len()).max(1);
-    let reason = words.first().map_or_else(
+    let groups = groups.into_values();
+    groups.map(|group| draft(scene, group)).collect()
+}
+
+fn draft(scene: &Scene<'_>, mut group: Group<'_>) -> Draft {
+    group.names.dedup();
+    let count = group.names.len().max(group.told).max(1);
+    let reason = group.words.as_deref().map_or_else(
         || "The log gives no reason.".to_owned(),
         |words| format!("The first reason given: {}.", clip(words)),
     );
-    let what = if names.iter().all(|name| name.partition.is_none()) {
+    let what = if group.names.iter().all(|name| name.partition.is_none()) {
         "job"
     } else {
         "partition"
@@ -87,12 +111,12 @@ fn failed(scene: &Scene<'_>) -> Option<Draft> {
     .because(reason)
     .fix("Act on the reason given, then submit the job again.")
     .counting(count)
-    .about(names)
-    .quoting(lines);
-    Some(match own.first() {
+    .about(group.names)
+    .quoting(group.lines);
+    match group.first {
         Some(first) if count == 1 => scene.place(draft, first),
         _ => draft,
-    })
+    }
 }
 
 const fn its(count: usize) -> &'static str {
@@ -146,7 +170,7 @@ impl Explained {
 }
 
 const fn near(earlier: LineRef, later: LineRef) -> bool {
-    earlier.input == later.input && later.line.saturating_sub(earlier.line) <= 3
+    earlier.input() == later.input() && later.line.saturating_sub(earlier.line) <= 3
 }
 
 fn error_lines(scene: &Scene<'_>) -> Option<Draft> {

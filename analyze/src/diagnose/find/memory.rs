@@ -16,6 +16,9 @@ use super::super::classify::Topic;
 use super::super::draft::{Draft, Role};
 use super::super::scene::{Scene, many};
 
+/// Lines that may follow a panic although the process dies of it: message, note, end of line.
+const REPORT_LINES: u32 = 3;
+
 pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     let troubles: Vec<&Trouble> = scene.about(Topic::DeviceMemory).collect();
     let Some(first) = troubles.first() else {
@@ -106,17 +109,39 @@ fn explanation(scene: &Scene<'_>, troubles: &[&Trouble], carried_on: bool) -> St
         let died = if panics == 1 { "dies" } else { "die" };
         said.push(format!("{} {died} of it.", many(panics, "thread")));
     }
+    said.extend(lived_on(scene, troubles));
     if carried_on {
         said.push("The engine fell back and every job ended.".to_owned());
     }
-    if troubles
-        .iter()
-        .any(|trouble| trouble.text.contains("CL_MEM_OBJECT"))
-    {
+    let opencl = |t: &&&Trouble| t.text.contains("CL_MEM_OBJECT");
+    let opencl: Vec<_> = troubles.iter().filter(opencl).collect();
+    if opencl.iter().any(|t| t.kind != TroubleClass::Panic) {
         said.push("OpenCL reports it; the library then does the step on the CPU.".to_owned());
+    } else if !opencl.is_empty() {
+        said.push("OpenCL reports it, and nothing caught it.".to_owned());
     }
     said.push("The lines say that memory was short, not why.".to_owned());
     said.join(" ")
+}
+
+/// A log without partitions that goes on behind a thread's death: what the thread held on the card
+/// may still be held, and no replay can tell.
+fn lived_on(scene: &Scene<'_>, troubles: &[&Trouble]) -> Option<String> {
+    let run = scene.run;
+    let death = troubles.iter().rfind(|t| t.kind == TroubleClass::Panic)?;
+    let last = run
+        .troubles
+        .last()
+        .map_or(death.line, |trouble| trouble.line);
+    let aborted = run.troubles.iter().any(|t| t.kind == TroubleClass::Abort);
+    let goes_on = run.last.line > last.line.saturating_add(REPORT_LINES);
+    (run.tasks.is_empty() && goes_on && !aborted).then(|| {
+        format!(
+            "The process lived on, the log goes to {}: what the dead thread held on the card may \
+             still be held, a leak that later proofs meet.",
+            scene.spot(run.last)
+        )
+    })
 }
 
 /// What the last pre-staging line before the failure said of free and wanted memory.
@@ -137,11 +162,21 @@ fn prestage(scene: &Scene<'_>, first: &Trouble) -> Option<String> {
     ))
 }
 
+/// More workers than cards: then one can be in another's way.
+fn shares_cards(scene: &Scene<'_>) -> bool {
+    let config = &scene.run.config;
+    config.workers as usize > config.gpus.len().max(1)
+}
+
 fn fix(scene: &Scene<'_>) -> &'static str {
     if scene.run.tasks.is_empty() {
         "Look at what held the card at that time (nvidia-smi names processes and sizes), run one \
-         worker per device, or take a card with more memory. This log has no events of \
-         partitions, so the allocations cannot be rebuilt from it; a longer piece of it may have."
+         worker per device if several share it, or take a card with more memory. This log has \
+         no events of partitions, so the allocations cannot be rebuilt from it; a longer piece \
+         of it may have."
+    } else if !shares_cards(scene) {
+        "Run `cuzk replay` on this log: it rebuilds the allocations and names the buffer that was \
+         in the way. Check with nvidia-smi that nothing else holds the card."
     } else {
         "Run `cuzk replay` on this log: it rebuilds the allocations and names the buffer that \
          was in the way. Until then run with one GPU worker per device \

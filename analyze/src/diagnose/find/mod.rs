@@ -7,23 +7,27 @@ use super::scene::Scene;
 mod aborts;
 mod bench;
 mod cascade;
+mod copies;
 mod cuda_errors;
 mod duplicates;
 mod failures;
 mod host;
 mod lost;
 mod memory;
+mod missing;
 mod panics;
 mod proofs;
 pub(crate) mod regression;
 mod torn;
-mod truncated;
+pub(crate) mod truncated;
+mod unread;
 mod verification;
 
 /// Runs every finder on one run.
 pub(crate) fn all(scene: &Scene<'_>) -> Vec<Draft> {
-    const FINDERS: [fn(&Scene<'_>) -> Vec<Draft>; 14] = [
+    const FINDERS: [fn(&Scene<'_>) -> Vec<Draft>; 17] = [
         truncated::find,
+        missing::find,
         memory::find,
         cuda_errors::find,
         host::find,
@@ -32,9 +36,11 @@ pub(crate) fn all(scene: &Scene<'_>) -> Vec<Draft> {
         proofs::find,
         failures::find,
         duplicates::find,
+        copies::find,
         lost::find,
         cascade::find,
         torn::find,
+        unread::find,
         verification::find,
         bench::find,
     ];

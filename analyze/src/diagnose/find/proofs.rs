@@ -17,18 +17,21 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
         .map(|t: &Trouble| t.line)
         .collect();
     let mut names: Vec<PartitionRef> = Vec::new();
+    for task in run.tasks.iter().filter(|task| task.verified == Some(false)) {
+        names.push(scene.name(task));
+    }
+    lines.extend(run.bad_proofs.iter().map(|(_, line)| *line));
     for job in &run.jobs {
         if let Some((false, line)) = job.verified {
             lines.push(line);
-            names.push(PartitionRef {
-                job: job.id.clone(),
-                partition: None,
-            });
+            // A whole proof does not hold because partitions of it do not.
+            if !names.iter().any(|name| name.job == job.id) {
+                names.push(PartitionRef {
+                    job: job.id.clone(),
+                    partition: None,
+                });
+            }
         }
-    }
-    for task in run.tasks.iter().filter(|task| task.verified == Some(false)) {
-        lines.extend(task.failure.or_else(|| task.gpu_end.map(|end| end.line)));
-        names.push(scene.name(task));
     }
     lines.sort_unstable();
     lines.dedup();
@@ -36,18 +39,25 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
         return Vec::new();
     }
     let count = names.len().max(usize::from(names.is_empty()) * lines.len());
-    let title = format!(
-        "{} not hold",
-        if count == 1 {
-            "A proof does".to_owned()
-        } else {
-            format!("{count} proofs do")
-        }
-    );
-    let held = match scene.jobs.verified {
-        0 => "No other proof of this run was found to hold.".to_owned(),
-        n => format!("{} of the same run hold.", many(n, "proof")),
+    let parts = names.iter().any(|name| name.partition.is_some());
+    let noun = if parts { "partition" } else { "proof" };
+    let held = if parts {
+        scene.partitions.verified
+    } else {
+        scene.jobs.verified
     };
+    let held = match held {
+        0 => "No other proof of this run was found to hold.".to_owned(),
+        1 => format!("1 {noun} of the same run holds."),
+        n => format!("{} of the same run hold.", many(n, noun)),
+    };
+    let of = match (parts, names.len()) {
+        (true, 1) => "The proof of a partition does".to_owned(),
+        (true, n) => format!("The proofs of {n} partitions do"),
+        (false, _) if count == 1 => "A proof does".to_owned(),
+        (false, _) => format!("{count} proofs do"),
+    };
+    let title = format!("{of} not hold");
     vec![
         Draft::new(Code::ProofInvalid, Severity::Error, Role::Primary, title)
             .of_run(run.index)

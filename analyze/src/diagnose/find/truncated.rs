@@ -1,11 +1,13 @@
 //! `run.truncated`: the log is cut, the process was killed, or a new daemon starts while jobs of
 //! the old one are open.
 //!
-//! A cut last line and a restart over open jobs are visible failures, so they are errors. A log
-//! that merely ends while jobs are open shows no sign of death: the daemon may still be running.
-//! That is a warning, and the verdict is inconclusive. A last line that is cut in an input
-//! without any job (an excerpt) is a warning too. It does not see a log cut exactly at a line
-//! end after its last job, and cannot tell a killed process from a copy that broke off.
+//! A log cut inside a line, and one that ends or is taken over while jobs of a dead process are
+//! open, are visible failures, so they are errors. Where all jobs seen had ended, a last line that
+//! only lacks its line end, or a trace of ours without `TRACE_END`, is a warning: what came after
+//! is not known, and nothing seen is affected. So is a log that merely ends while jobs are open,
+//! which shows no sign of death (the verdict is inconclusive), and a cut line in an input without
+//! any job (an excerpt). It does not see a log cut exactly at a line end after its last job, and
+//! cannot tell a killed process from a copy that broke off.
 
 use tracefmt::finding::{Code, Severity};
 use tracefmt::run::{LineRef, Outcome, Run, RunEnd};
@@ -13,22 +15,12 @@ use tracefmt::run::{LineRef, Outcome, Run, RunEnd};
 use super::super::draft::{Draft, Role};
 use super::super::scene::{Scene, many};
 
-pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
+pub(crate) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     let run = scene.run;
     let open = scene.jobs.open;
     let (severity, title) = match run.end {
         RunEnd::Complete | RunEnd::Aborted => return Vec::new(),
-        RunEnd::Cut if lacks_end(scene) && open == 0 => (
-            Severity::Error,
-            "The log has no TRACE_END, after all jobs seen had ended".to_owned(),
-        ),
-        RunEnd::Cut if scene.jobs.total == 0 => {
-            (Severity::Warning, "The last line is cut".to_owned())
-        }
-        RunEnd::Cut | RunEnd::Restarted if open == 0 => (
-            Severity::Error,
-            "The last line is cut, after all jobs seen had ended".to_owned(),
-        ),
+        RunEnd::Cut | RunEnd::Restarted if open == 0 => ended(scene),
         RunEnd::Cut => (
             Severity::Error,
             format!("The log is cut while {} open", are_open(open)),
@@ -57,17 +49,27 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     vec![draft]
 }
 
+/// How a log stops of which no job is open.
+fn ended(scene: &Scene<'_>) -> (Severity, String) {
+    let (severity, what) = if scene.run.ends_in_a_piece() {
+        (Severity::Error, "The last line is cut")
+    } else if scene.run.lacks_end {
+        (Severity::Warning, "The log has no TRACE_END")
+    } else {
+        (Severity::Warning, "The last line has no line end")
+    };
+    if scene.jobs.total == 0 {
+        return (Severity::Warning, what.to_owned());
+    }
+    (severity, format!("{what}, after all jobs seen had ended"))
+}
+
 fn are_open(jobs: u64) -> String {
     if jobs == 1 {
         "1 job is".to_owned()
     } else {
         format!("{jobs} jobs are")
     }
-}
-
-/// Our own writer ends a log with `TRACE_END`; where there is one, the run is complete.
-fn lacks_end(scene: &Scene<'_>) -> bool {
-    scene.run.dialect.name == "own"
 }
 
 /// The first line of the next run, which shows the restart.
@@ -80,9 +82,13 @@ fn explanation(scene: &Scene<'_>) -> String {
     let run = scene.run;
     let at = scene.spot(run.last);
     let first = match run.end {
-        RunEnd::Cut if lacks_end(scene) => format!(
+        RunEnd::Cut if run.lacks_end => format!(
             "The writer of this log ends it with TRACE_END, and none stands up to {at}: the \
              process died, the log was taken while it ran, or the copy ends here."
+        ),
+        RunEnd::Cut if scene.jobs.open == 0 && !run.ends_in_a_piece() => format!(
+            "The last line, {at}, has no line end: the log was taken while it was written, or it \
+             ends later than this."
         ),
         RunEnd::Cut => format!(
             "The log breaks off in the middle of {at}: the process was killed, or the copy of the \

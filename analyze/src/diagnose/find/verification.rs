@@ -1,8 +1,9 @@
 //! `run.no_verification`: jobs ran, and not one proof was verified.
 //!
 //! A warning: a proof that nobody checked may be wrong, and its timing with it. Made only when no
-//! proof of the run was verified at all; verification of some is told as n of m in the verdict
-//! and in the run's row. Whether a client verified proofs elsewhere is not in the log.
+//! proof of the run was checked at all, and not where all jobs were cancelled; verification of some
+//! is told as n of m in the verdict and in the run's row. Whether a client verified proofs
+//! elsewhere is not in the log.
 
 use tracefmt::finding::{Code, Severity};
 
@@ -11,7 +12,9 @@ use super::super::scene::{Scene, many};
 
 pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     let jobs = scene.jobs;
-    if jobs.total == 0 || jobs.verified > 0 || scene.partitions.verified > 0 {
+    let none_made = jobs.completed == 0 && jobs.cancelled == jobs.total;
+    let bad = jobs.invalid > 0 || !scene.run.bad_proofs.is_empty();
+    if none_made || bad || jobs.verified > 0 || scene.partitions.verified > 0 {
         return Vec::new();
     }
     let ends = scene

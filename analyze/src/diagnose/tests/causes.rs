@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tracefmt::finding::{Code, Confidence, Evidence, Finding, OomCause, Severity};
-use tracefmt::run::{LineRef, RunEnd, Trace, TroubleClass as Class};
+use tracefmt::run::{JobOutcome, LineRef, Outcome, RunEnd, Trace, TroubleClass as Class};
 use tracefmt::timing::TimingWhat;
 
 use super::super::model::Verdict;
@@ -253,4 +253,85 @@ fn an_earlier_failure_wins_over_the_cut_at_the_end() {
     );
     assert!(lost.iter().any(|finding| finding.caused_by == ["f0"]));
     assert_eq!(said.verdict, Verdict::Failed);
+}
+
+fn replayed(code: Code, line: LineRef, job: &str, partition: u32) -> Finding {
+    let title = "of replay".to_owned();
+    let mut finding = Finding::new(code, Severity::Error, Confidence::Certain, title);
+    finding.run = Some(0);
+    finding.job = Some(job.to_owned());
+    finding.partition = Some(partition);
+    finding.explanation = "as replay says".to_owned();
+    finding.fix = Some("as replay says".to_owned());
+    finding.evidence = vec![Evidence {
+        path: "run.log".to_owned(),
+        line: u64::from(line.line),
+        text: String::new(),
+    }];
+    finding
+}
+
+/// A partition whose call fails; its job fails of it.
+fn call_fails() -> (Daemon, LineRef) {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 2);
+    let task = daemon.task(job, 0);
+    daemon.start(task, 0);
+    let text = "CUDA error 1 (invalid argument)";
+    let line = daemon.trouble(Class::Cuda, Some(1), text, Some(task));
+    daemon.run.tasks[task as usize].outcome = Outcome::Failed;
+    daemon.close(job, JobOutcome::Failed);
+    (daemon, line)
+}
+
+#[test]
+fn a_leak_that_starved_nobody_follows_from_the_error() {
+    let (daemon, line) = call_fails();
+    let trace = daemon.ends(RunEnd::Complete);
+    let leak = || replayed(Code::VramLeakOnError, line, "a", 0);
+    let said = with_replay(&trace, vec![leak()]);
+    assert_eq!(root(&said), Some(Code::CudaError));
+    let root_id = said.root.clone().unwrap();
+    assert_eq!(only(&said, Code::VramLeakOnError).caused_by, [root_id]);
+    // Where an allocation failed, the leak may be what starved it.
+    let oom = replayed(Code::VramOom, line, "a", 1);
+    let said = with_replay(&trace, vec![leak(), oom]);
+    assert_eq!(root(&said), Some(Code::VramLeakOnError));
+}
+
+#[test]
+fn the_error_of_the_call_that_misuses_memory_follows_from_the_misuse() {
+    for code in [Code::VramDoubleFree, Code::VramUseAfterFree] {
+        let (daemon, line) = call_fails();
+        let trace = daemon.ends(RunEnd::Complete);
+        let mut misuse = replayed(code, line, "a", 0);
+        misuse.root = true;
+        // The line of the free before it is quoted too.
+        let mut earlier = misuse.evidence[0].clone();
+        earlier.line -= 1;
+        misuse.evidence.push(earlier);
+        let said = with_replay(&trace, vec![misuse]);
+        let root_id = said.root.clone().unwrap();
+        assert_eq!(only(&said, Code::CudaError).caused_by, [root_id]);
+    }
+}
+
+#[test]
+fn two_faults_of_two_jobs_are_two_findings() {
+    let mut daemon = Daemon::new();
+    for (job, words) in [
+        ("a", "synthesis panicked"),
+        ("b", "the proof does not verify"),
+    ] {
+        let job = daemon.job(job, 1);
+        daemon.run.jobs[job as usize].error = Some(words.to_owned());
+        daemon.close(job, JobOutcome::Failed);
+    }
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    let failed = of(&said, Code::SchedFailed);
+    assert_eq!(failed.len(), 2);
+    assert!(failed.iter().all(|finding| finding.caused_by.is_empty()));
+    // What each job lost follows from its own failure alone.
+    let lost = only(&said, Code::SchedNeverPicked);
+    assert_eq!(lost.caused_by.len(), 2);
 }

@@ -1,9 +1,10 @@
 //! The text report of hand-built runs.
 
+use tracefmt::finding::{Code, Confidence, Finding, Severity};
 use tracefmt::run::{RunEnd, TroubleClass as Class};
 
-use super::super::render;
 use super::super::testing::{Daemon, diagnosis, no_analysis, trace};
+use super::super::{Verdict, render};
 use crate::model::{GpuTime, IdleByCause};
 
 fn died() -> Daemon {
@@ -94,6 +95,44 @@ fn a_healthy_run_takes_few_lines() {
     let first = "VERIFIED: no errors, and all 10 partitions of 1 job ended and were verified.\n";
     assert!(text.starts_with(first), "{text}");
     assert!(text.lines().count() <= 5, "{text}");
+}
+
+#[test]
+fn a_run_that_is_only_slower_does_not_begin_with_its_verdict() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 10);
+    daemon.prove(job);
+    daemon.verify(job, true);
+    let mut made = diagnosis(&daemon.ends(RunEnd::Complete));
+    let mut slower = Finding::new(
+        Code::PerfPhaseRegression,
+        Severity::Error,
+        Confidence::Inferred,
+        "Phase batch_add is 9 % slower".to_owned(),
+    );
+    slower.id = "f9".to_owned();
+    made.findings.push(slower);
+    assert!(render(&made, &no_analysis()).starts_with("SLOWER, VERIFIED: "));
+    made.verdict = Verdict::Failed;
+    assert!(render(&made, &no_analysis()).starts_with("FAILED: "));
+}
+
+#[test]
+fn the_code_of_a_finding_is_never_cut() {
+    let mut made = diagnosis(&died().ends(RunEnd::Complete));
+    for finding in &mut made.findings {
+        finding.title = "long ".repeat(60);
+    }
+    let text = render(&made, &no_analysis());
+    let told: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("long long"))
+        .collect();
+    assert!(told.len() > 2, "{text}");
+    for line in told.iter().filter(|line| !line.starts_with("ROOT CAUSE")) {
+        assert!(line.ends_with(']') && line.contains("  ["), "{line}");
+        assert!(line.chars().count() <= 120, "{line}");
+    }
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use tracefmt::event::{Alloc, What};
 use tracefmt::finding::{Code, Confidence, Finding, Severity};
 use tracefmt::run::{
-    Bench, BenchProof, JobOutcome, LineRef, Outcome, RunEnd, TroubleClass as Class,
+    Bench, BenchProof, Copies, JobOutcome, LineRef, Outcome, RunEnd, TroubleClass as Class,
 };
 
 use super::super::model::{Diagnosis, Verdict};
-use super::super::testing::{Daemon, diagnosis};
+use super::super::testing::{Daemon, diagnosis, trace};
 use super::{of, only, root};
 
 const OOM: &str = "cudaMalloc(..)@gpu_t.cuh:331 failed: \"out of memory\"";
@@ -453,6 +453,52 @@ fn an_invalid_proof_is_an_error_although_all_ended() {
 }
 
 #[test]
+fn a_whole_proof_that_fails_with_its_partitions_is_not_counted_beside_them() {
+    let mut daemon = Daemon::new();
+    for name in ["a", "b"] {
+        let job = daemon.job(name, 4);
+        daemon.prove(job);
+    }
+    for task in 0..8 {
+        let line = daemon.now().line;
+        let bad = task >= 4;
+        daemon.run.tasks[task as usize].verified = Some(!bad);
+        if bad {
+            daemon.run.bad_proofs.push((task, line));
+        }
+    }
+    let first = daemon.run.bad_proofs[0].1;
+    daemon.verify(0, true);
+    daemon.verify(1, false);
+    let said = diagnosis(&daemon.ends(RunEnd::Complete));
+    let finding = only(&said, Code::ProofInvalid);
+    assert_eq!(finding.title, "The proofs of 4 partitions do not hold");
+    assert_eq!((finding.count, finding.partitions.len()), (4, 4));
+    assert!(
+        finding
+            .explanation
+            .contains("4 partitions of the same run hold")
+    );
+    assert_eq!(finding.evidence[0].line, u64::from(first.line));
+}
+
+#[test]
+fn a_panic_over_opencl_memory_is_no_step_done_on_the_cpu() {
+    let said = |kind| {
+        let mut daemon = Daemon::new();
+        daemon.trouble(kind, Some(-4), "CL_MEM_OBJECT_ALLOCATION_FAILURE", None);
+        let said = diagnosis(&daemon.ends(RunEnd::Complete));
+        only(&said, Code::VramOom).explanation.clone()
+    };
+    assert!(said(Class::Warning).contains("on the CPU"));
+    let panic = said(Class::Panic);
+    assert!(
+        panic.contains("nothing caught it") && !panic.contains("on the CPU"),
+        "{panic}"
+    );
+}
+
+#[test]
 fn twice_the_same_partition_is_found() {
     let mut daemon = Daemon::new();
     let job = daemon.job("a", 3);
@@ -464,14 +510,32 @@ fn twice_the_same_partition_is_found() {
 }
 
 #[test]
+fn lines_that_are_there_twice_are_no_retries() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 3);
+    daemon.prove(job);
+    daemon.verify(job, true);
+    for all in [false, true] {
+        daemon.run.copies = Copies { events: 18, all };
+        let trace = trace(vec![daemon.run.clone()]);
+        let said = diagnosis(&trace);
+        assert_eq!((said.verdict, said.exit_code()), (Verdict::Verified, 0));
+        let finding = only(&said, Code::RunDoubledLines);
+        assert_eq!((finding.count, finding.severity), (18, Severity::Warning));
+        assert_eq!(finding.title.contains("are there twice"), all);
+        assert!(of(&said, Code::SchedDuplicate).is_empty());
+    }
+}
+
+#[test]
 fn torn_and_error_lines_are_counted_without_alarm() {
     let mut daemon = Daemon::new();
     let job = daemon.job("a", 3);
     daemon.prove(job);
     daemon.verify(job, true);
     daemon.trouble(Class::Error, None, "cannot write metrics", None);
-    daemon.run.torn.repaired = vec![LineRef { input: 0, line: 2 }; 30];
-    daemon.run.torn.lost = vec![LineRef { input: 0, line: 5 }];
+    daemon.run.torn.repaired = vec![LineRef::new(0, 2); 30];
+    daemon.run.torn.lost = vec![LineRef::new(0, 5)];
     let said = diagnosis(&daemon.ends(RunEnd::Complete));
     let torn = only(&said, Code::RunTornLines);
     assert_eq!((torn.count, torn.severity), (31, Severity::Info));
@@ -486,13 +550,10 @@ fn client(rows: &[(&str, u64)]) -> Bench {
         status: (*status).to_owned(),
         wall_s: 1.0,
         prove_ms: *prove_ms,
-        line: LineRef {
-            input: 0,
-            line: 100 + u32::try_from(at).unwrap(),
-        },
+        line: LineRef::new(0, 100 + u32::try_from(at).unwrap()),
     };
     Bench {
-        line: LineRef { input: 0, line: 99 },
+        line: LineRef::new(0, 99),
         proofs: rows.iter().enumerate().map(proof).collect(),
         ..Bench::default()
     }

@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 
 use tracefmt::finding::{Code, Confidence, Evidence, Finding, Severity};
 
-use super::model::{Diagnosis, RunRow};
+use super::model::{Diagnosis, InputRow, RunRow};
 use super::scene::many;
+use crate::foreign;
 use crate::model::Analysis;
 use wrap::{clip, put, wrap};
 
@@ -44,7 +45,7 @@ const RUNS_MAX: usize = 12;
 /// What `cuzk diagnose` prints.
 pub fn render(diagnosis: &Diagnosis, analysis: &Analysis) -> String {
     let mut out = String::new();
-    let head = diagnosis.verdict.headline();
+    let head = diagnosis.headline();
     put(&mut out, &format!("{head}: {}.", diagnosis.summary));
     baseline(diagnosis, &mut out);
     roots(diagnosis, &mut out);
@@ -52,6 +53,7 @@ pub fn render(diagnosis: &Diagnosis, analysis: &Analysis) -> String {
     others(diagnosis, &mut out);
     idle::section(analysis, &mut out);
     runs(diagnosis, &mut out);
+    out.push_str(&foreign::section(&diagnosis.foreign));
     out
 }
 
@@ -114,11 +116,7 @@ fn what_next(finding: &Finding, out: &mut String) {
         out.push_str(&wrap(fix, "  Next: ", "        ", WIDTH));
     }
     if let Some(what_if) = &finding.what_if {
-        let passes = if what_if.passes {
-            "passes"
-        } else {
-            "still fails"
-        };
+        let passes = what_if.said();
         let mib = what_if.peak_bytes >> 20;
         put(
             out,
@@ -157,10 +155,11 @@ fn place(finding: &Finding) -> Option<String> {
 /// The quoted lines, with the input's name when there are several.
 fn quotes(diagnosis: &Diagnosis, finding: &Finding, max: usize, out: &mut String) {
     for Evidence { path, line, text } in finding.evidence.iter().take(max) {
-        let at = if diagnosis.inputs.len() > 1 {
-            format!("{path}:{line}")
-        } else {
+        let only = |input: &InputRow| diagnosis.inputs.len() == 1 && input.path == *path;
+        let at = if diagnosis.inputs.iter().any(only) {
             line.to_string()
+        } else {
+            format!("{path}:{line}")
         };
         put(out, &clip(&format!("    {at}: {text}"), QUOTE_WIDTH));
     }
@@ -191,8 +190,17 @@ fn following<'a>(
 
 fn follower(diagnosis: &Diagnosis, finding: &Finding, indent: &str, out: &mut String) {
     let run = run_of(diagnosis, finding);
-    let line = format!("{indent}{run}{}  [{}]", finding.title, label(finding));
-    put(out, &clip(&line, QUOTE_WIDTH));
+    put(
+        out,
+        &titled(&format!("{indent}{run}{}", finding.title), finding),
+    );
+}
+
+/// A line that ends with the finding's code, which is never cut.
+fn titled(line: &str, finding: &Finding) -> String {
+    let label = label(finding);
+    let room = QUOTE_WIDTH.saturating_sub(label.len() + 4);
+    format!("{}  [{label}]", clip(line, room))
 }
 
 fn run_of(diagnosis: &Diagnosis, finding: &Finding) -> String {
@@ -255,12 +263,8 @@ fn other(diagnosis: &Diagnosis, finding: &Finding, more: u64, out: &mut String) 
     } else {
         format!(", and in {}", many(more, "more run"))
     };
-    let line = format!(
-        "  {severity}: {run}{}{also}  [{}]",
-        finding.title,
-        label(finding)
-    );
-    put(out, &clip(&line, QUOTE_WIDTH));
+    let line = format!("  {severity}: {run}{}{also}", finding.title);
+    put(out, &titled(&line, finding));
     // Beside a root cause they are only mentioned, so that it stays on the screen.
     let brief = diagnosis.root.is_some() && finding.severity < Severity::Error;
     if !brief && finding.severity > Severity::Info {
@@ -302,16 +306,22 @@ fn run_line(row: &RunRow) -> String {
     let what = if jobs.total == 0 {
         "no jobs".to_owned()
     } else {
+        let cancelled = |count: u64| match count {
+            0 => String::new(),
+            n => format!(", {n} cancelled"),
+        };
         format!(
-            "jobs {} of {} ok, {} failed, {} open, {} verified; partitions {} ok, {} failed, {} \
-             open",
+            "jobs {} of {} ok, {} failed{}, {} open, {} verified; partitions {} ok, {} failed{}, \
+             {} open",
             jobs.completed,
             jobs.total,
             jobs.failed,
+            cancelled(jobs.cancelled),
             jobs.open,
             jobs.verified,
             parts.completed,
             parts.failed,
+            cancelled(parts.cancelled),
             parts.open,
         )
     };

@@ -17,6 +17,7 @@ use self::place::Axis;
 use super::font;
 use super::legend;
 use super::palette::Role;
+pub(super) use super::ratio::{change_words, percent};
 use super::scene::{Anchor, Ink, Scene};
 use super::{Style, scene_of};
 
@@ -138,27 +139,6 @@ pub fn cause_of(cause: &Cause) -> String {
 /// The beginning of a commit.
 fn short(commit: &str) -> String {
     commit.chars().take(10).collect()
-}
-
-/// A ratio as a signed change.
-pub(super) fn percent(ratio: f64) -> String {
-    let change = (ratio - 1.0) * 100.0;
-    if change.abs() >= 99.5 {
-        return format!("× {ratio:.2}");
-    }
-    let text = format!("{change:+.1} %");
-    text.replace('-', "\u{2212}")
-}
-
-/// A round change as the axes say it.
-pub(super) fn change_words(value: f64) -> String {
-    if value.abs() < 1e-9 {
-        "0 %".to_owned()
-    } else if value > 98.0 {
-        format!("× {:.0e}", value + 1.0)
-    } else {
-        format!("{:+.0} %", value * 100.0).replace('-', "\u{2212}")
-    }
 }
 
 /// A text cut to fit.

@@ -1,6 +1,6 @@
 //! One phase in a rectangle: grid, changes, levels, points.
 
-use golden::history::{PhaseChange, Point, Ratio, Trend};
+use golden::history::{LevelRatio, PhaseChange, Point, Ratio, Trend};
 
 use super::place::{Axis, index};
 use super::{cause_of, change_words, fitted, kind, percent};
@@ -52,18 +52,22 @@ pub(super) struct Panel<'p> {
     points: &'p [Point],
     axis: &'p Axis,
     size: Size,
+    /// By point, what its ratio and its level are multiplied with.
+    scales: Vec<f64>,
     /// Lowest and highest ratio shown.
     range: (f64, f64),
 }
 
 impl<'p> Panel<'p> {
     pub(super) fn new(trend: &'p Trend, points: &'p [Point], axis: &'p Axis, size: Size) -> Self {
+        let scales = scales(trend);
         Self {
             trend,
             points,
             axis,
             size,
-            range: range(trend),
+            range: range(trend, &scales),
+            scales,
         }
     }
 
@@ -81,10 +85,10 @@ impl<'p> Panel<'p> {
 
     fn title(&self, scene: &mut Scene, [left, top, right, _]: [f64; 4]) {
         let base = self.trend.base_ms.first().map_or(0.0, |(_, ms)| *ms);
-        let many = if self.trend.base_ms.len() > 1 {
-            " at first"
-        } else {
-            ""
+        let many = match self.trend.base_ms.len() {
+            _ if !self.scales.is_empty() => ", other work each",
+            0 | 1 => "",
+            _ => " at first",
         };
         let note = format!("0 % = {}{many}", duration(base));
         let ink = Ink::note();
@@ -104,6 +108,11 @@ impl<'p> Panel<'p> {
         if font::width(&text, name.size, true) + beside <= room {
             scene.text((right - RIGHT, y), Anchor::End, &note, ink);
         }
+    }
+
+    /// A ratio of the point at an index, or of a level that begins there, as it is shown.
+    fn shown(&self, at: usize, ratio: Ratio) -> Ratio {
+        scaled(&self.scales, at, ratio)
     }
 
     fn x(&self, frame: [f64; 4], at: usize) -> f64 {
@@ -256,6 +265,7 @@ impl<'p> Panel<'p> {
             return;
         }
         for (at, ratio) in ratios.iter().enumerate() {
+            let ratio = self.shown(at, *ratio);
             let (x, y) = (self.x(frame, at), self.y(frame, ratio.value));
             let (low, high) = (self.y(frame, ratio.low), self.y(frame, ratio.high));
             if low - high > 2.0 {
@@ -268,12 +278,13 @@ impl<'p> Panel<'p> {
     /// Points too many to be told apart: each pixel from its least to its most.
     fn columns(&self, scene: &mut Scene, frame: [f64; 4]) {
         let mut columns: Vec<Option<(f64, f64)>> = vec![None; index(frame[2] - frame[0]) + 1];
-        for (at, Ratio { value: ratio, .. }) in self.trend.ratios.iter().enumerate() {
+        for (at, ratio) in self.trend.ratios.iter().enumerate() {
+            let ratio = self.shown(at, *ratio).value;
             let slot = columns.get_mut(index(self.x(frame, at) - frame[0]));
             if let Some(slot) = slot {
-                let (low, high) = slot.get_or_insert((*ratio, *ratio));
-                *low = low.min(*ratio);
-                *high = high.max(*ratio);
+                let (low, high) = slot.get_or_insert((ratio, ratio));
+                *low = low.min(ratio);
+                *high = high.max(ratio);
             }
         }
         for (column, range) in columns.into_iter().enumerate() {
@@ -298,15 +309,13 @@ impl<'p> Panel<'p> {
             } else {
                 from
             };
-            let (low, high) = (
-                self.y(frame, level.ratio.low),
-                self.y(frame, level.ratio.high),
-            );
+            let ratio = self.shown(level.range.start, level.ratio);
+            let (low, high) = (self.y(frame, ratio.low), self.y(frame, ratio.high));
             scene.rect([from, high, to, low], Role::Kernel, 0.25);
-            let y = self.y(frame, level.ratio.value);
+            let y = self.y(frame, ratio.value);
             scene.line(vec![(from, y), (to, y)], Role::Kernel, 2);
-            let shift = percent(level.ratio.value);
-            let (a, b) = (percent(level.ratio.low), percent(level.ratio.high));
+            let shift = percent(ratio.value);
+            let (a, b) = (percent(ratio.low), percent(ratio.high));
             let n = level.range.len();
             let text = format!("{}: {shift} ({a} to {b}), {n} points", self.trend.phase);
             scene.zone([from, y - 5.0, to, y + 5.0], text);
@@ -314,16 +323,48 @@ impl<'p> Panel<'p> {
     }
 }
 
+/// Fewest points of a kind of work, on average, for which ratios that begin anew say something.
+const POINTS_OF_WORK_MIN: usize = 3;
+
+/// What ratios are multiplied with. Where nearly every point is of other work, as in a table of
+/// published figures, each would stand at 0 %: there all are ratios to the first of all, and the
+/// changes of shape between them say what that is worth.
+fn scales(trend: &Trend) -> Vec<f64> {
+    let (works, count) = (trend.base_ms.len(), trend.ratios.len());
+    let first = trend.base_ms.first().map_or(1.0, |(_, ms)| *ms);
+    if works < 2 || count >= POINTS_OF_WORK_MIN * works || first <= 0.0 {
+        return Vec::new();
+    }
+    let base_of = |at: usize| {
+        let mut bases = trend.base_ms.iter().rev();
+        bases
+            .find(|(start, _)| *start <= at)
+            .map_or(first, |(_, ms)| *ms)
+    };
+    (0..count).map(|at| base_of(at) / first).collect()
+}
+
+fn scaled(scales: &[f64], at: usize, ratio: Ratio) -> Ratio {
+    let by = scales.get(at).copied().unwrap_or(1.0);
+    Ratio {
+        value: ratio.value * by,
+        low: ratio.low * by,
+        high: ratio.high * by,
+    }
+}
+
 /// Lowest and highest ratio shown: the levels and all but the wildest points.
-fn range(trend: &Trend) -> (f64, f64) {
-    let mut ratios: Vec<f64> = trend.ratios.iter().map(|ratio| ratio.value).collect();
+fn range(trend: &Trend, scales: &[f64]) -> (f64, f64) {
+    let shown = |(at, ratio): (usize, &Ratio)| scaled(scales, at, *ratio).value;
+    let mut ratios: Vec<f64> = trend.ratios.iter().enumerate().map(shown).collect();
     ratios.sort_by(f64::total_cmp);
     let count = ratios.len();
     let skip = count / 50;
     let shown = ratios
         .get(skip..count.saturating_sub(skip))
         .unwrap_or_default();
-    let levels = trend.levels.iter().map(|level| level.ratio.value);
+    let level = |level: &LevelRatio| scaled(scales, level.range.start, level.ratio).value;
+    let levels = trend.levels.iter().map(level);
     let all = shown
         .iter()
         .copied()

@@ -1,7 +1,6 @@
 //! Along the axis: commits in order, or dates.
 
-use golden::history::Point;
-use jiff::Timestamp;
+use golden::history::{Point, seconds};
 use jiff::civil::{Date, date};
 
 use crate::plot::font;
@@ -140,11 +139,7 @@ fn epoch() -> Date {
 
 /// Days since 1970 of a date or an instant as text.
 fn day(time: &str) -> Option<f64> {
-    if let Ok(instant) = time.parse::<Timestamp>() {
-        return Some(instant.as_second() as f64 / 86_400.0);
-    }
-    let date: Date = time.get(..10)?.parse().ok()?;
-    Some(days_of(date))
+    seconds(time).map(|seconds| seconds / 86_400.0)
 }
 
 fn days_of(day: Date) -> f64 {

@@ -3,9 +3,9 @@
 use golden::history::{Cause, PhaseChange, Trend};
 use golden::stats::quantile;
 
-use super::{History, cause_of, change_words, fitted, kind, percent};
-use crate::plot::font;
+use super::{History, cause_of, fitted, kind, percent};
 use crate::plot::palette::Role;
+use crate::plot::ratio::{self, Span};
 use crate::plot::scene::{Anchor, Ink, Scene};
 
 /// Height of a phase: two rows.
@@ -38,24 +38,17 @@ pub(super) fn draw(scene: &mut Scene, history: &History<'_>) {
         scene.height += 32.0;
         return;
     }
-    let (low, high) = range(&pairs);
     let names = (scene.width * 0.3).min(NAMES_MAX);
     let (left, right) = (names + 16.0, scene.width - 60.0);
-    let x = |ratio: f64| left + ((ratio - low) / (high - low)).clamp(0.0, 1.0) * (right - left);
+    let values = pairs
+        .iter()
+        .flat_map(|pair| pair.before.iter().chain(&pair.after));
+    let span = Span::of(values.copied(), (left, right));
+    let x = |ratio: f64| span.x(ratio);
     let top = scene.height;
     let bottom = top + ROW * pairs.len() as f64;
     let ink = Ink::note();
-    let mut free_from = 0.0;
-    for value in steps(low, high, right - left) {
-        let at = x(1.0 + value);
-        scene.line(vec![(at, top), (at, bottom)], Role::Grid, 1);
-        let words = change_words(value);
-        let half = font::width(&words, ink.size, false) / 2.0;
-        if at - half > free_from && at + half < scene.width - 2.0 {
-            scene.text((at, bottom + 10.0), Anchor::Middle, &words, ink);
-            free_from = at + half + 8.0;
-        }
-    }
+    ratio::grid(scene, &span, (top, bottom));
     for (row, pair) in pairs.iter().enumerate() {
         let top = top + ROW * row as f64;
         let name = fitted(&pair.trend.phase, Ink::name(), names);
@@ -141,28 +134,4 @@ fn strip(scene: &mut Scene, values: &[f64], (x, y): (&dyn Fn(f64) -> f64, f64), 
     );
     let middle = x(middle);
     scene.line(vec![(middle, y - 8.0), (middle, y + 8.0)], Role::Ink, 2);
-}
-
-fn range(pairs: &[Pair<'_>]) -> (f64, f64) {
-    let mut all: Vec<f64> = pairs
-        .iter()
-        .flat_map(|pair| pair.before.iter().chain(&pair.after).copied())
-        .collect();
-    let low = quantile(&mut all, 0.005).unwrap_or(1.0).min(0.98);
-    let high = quantile(&mut all, 0.995).unwrap_or(1.0).max(1.02);
-    let pad = (high - low) * 0.05;
-    (low - pad, high + pad)
-}
-
-fn steps(low: f64, high: f64, width: f64) -> Vec<f64> {
-    let mut step = 0.01;
-    let mut factors = [2.0, 2.5, 2.0].into_iter().cycle();
-    while (high - low) / step > (width / 60.0).max(1.0) && step < 1e30 {
-        step *= factors.next().unwrap_or(2.0);
-    }
-    let first = ((low - 1.0) / step).ceil();
-    (0..100)
-        .map(|n| (first + f64::from(n)) * step)
-        .take_while(|value| *value <= high - 1.0)
-        .collect()
 }

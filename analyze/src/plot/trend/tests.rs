@@ -6,6 +6,7 @@ use golden::history::{Level, trends};
 use golden::stats::ChangeOptions;
 
 use super::*;
+use crate::plot::testing::misplaced;
 use crate::plot::{Shape, svg_of};
 
 /// `(points, level in ms, commit, key)` in a row, for `phases` phases.
@@ -36,26 +37,6 @@ fn all(points: &[Point]) -> Vec<Trend> {
     trends(points, &ChangeOptions::default())
 }
 
-/// Labels that leave the picture or touch another one.
-fn misplaced(scene: &Scene) -> Vec<String> {
-    let labels: Vec<_> = scene
-        .labels()
-        .map(|label| (label.bounds(), &label.text))
-        .collect();
-    let mut found = Vec::new();
-    for (at, (a, text)) in labels.iter().enumerate() {
-        if a[0] < 0.0 || a[1] < 0.0 || a[2] > scene.width || a[3] > scene.height {
-            found.push(format!("{text} leaves the picture"));
-        }
-        for (b, other) in labels.iter().skip(at + 1) {
-            if a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3] {
-                found.push(format!("{text} lies on {other}"));
-            }
-        }
-    }
-    found
-}
-
 fn has(scene: &Scene, role: Role) -> bool {
     scene.shapes.iter().any(|shape| match shape {
         Shape::Rect {
@@ -72,6 +53,40 @@ const STORY: &[(usize, f64, &str, &str)] = &[
     (30, 103.0, "c", "k"),
     (20, 400.0, "d", "l"),
 ];
+
+#[test]
+fn figures_of_other_work_each_stand_side_by_side() {
+    let parts = [("a", 45.0), ("b", 42.0), ("c", 60.0), ("d", 38.0)];
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|(name, ms)| (1, *ms, *name, *name))
+        .collect();
+    let points = points(&parts, 1);
+    let trends = all(&points);
+    let history = History {
+        points: &points,
+        trends: &trends,
+        by: By::Commits,
+    };
+    let scene = panels(&history, Style::default());
+    let mut heights: Vec<f64> = scene
+        .shapes
+        .iter()
+        .filter_map(|shape| match shape {
+            Shape::Dot { at, .. } => Some(at.1),
+            _ => None,
+        })
+        .collect();
+    heights.sort_by(f64::total_cmp);
+    heights.dedup();
+    assert_eq!(heights.len(), 4, "not all on one line");
+    assert!(
+        scene
+            .labels()
+            .any(|label| label.text.ends_with(", other work each"))
+    );
+    assert!(has(&scene, Role::Queue), "and each is a change of shape");
+}
 
 #[test]
 fn labels_stay_inside_and_apart_at_every_width() {

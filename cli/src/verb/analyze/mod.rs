@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::inputs;
+use crate::joining;
 use crate::output::{self, Format};
 use crate::reading;
 
@@ -60,12 +60,14 @@ pub struct Analyze {
 ///
 /// An input that cannot be read, or an output that cannot be written.
 pub fn run(verb: &Analyze) -> Result<Exit, CliError> {
+    output::apart(&verb.logs, &[("the page", verb.html.as_deref())])?;
+    output::ready(&[("the page", verb.html.as_deref())])?;
     if !(verb.gap_floor_ms.is_finite() && verb.gap_floor_ms >= 0.0) {
         let found = verb.gap_floor_ms;
         let wrong = format!("--gap-floor-ms wants milliseconds from 0 on, found {found}");
         return Err(CliError::Usage(wrong));
     }
-    let sources = inputs::open_all(&verb.logs)?;
+    let sources = joining::open_all(&verb.logs)?;
     // The process ends with this verb: freeing a million partitions one by one is for nothing.
     let logs = ManuallyDrop::new(reading::read(&sources)?);
     let pictures = verb.svg.is_some() || verb.png.is_some() || verb.html.is_some();
@@ -78,7 +80,10 @@ pub fn run(verb: &Analyze) -> Result<Exit, CliError> {
     let analysis = ManuallyDrop::new(analyze(&logs.trace, &options));
     match verb.format {
         Format::Json => output::json(&*analysis)?,
-        Format::Text => output::text(&text::render(&analysis, verb.gaps))?,
+        Format::Text => {
+            let foreign = analyze::foreign::section(&analyze::foreign::rows(&logs.trace));
+            output::text(&(text::render(&analysis, verb.gaps) + &foreign))?;
+        }
     }
     plots::write(
         verb.svg.as_deref(),

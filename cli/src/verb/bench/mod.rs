@@ -3,7 +3,6 @@
 mod page;
 mod text;
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,10 +13,15 @@ use prover::circuits::by_name;
 use prover::clock::{Clock as _, SystemClock};
 use prover::device::groth16::Parameters;
 use prover::engine::{Fault, Injection};
-use prover::groth16::Shape;
-use prover::srs::{Ceremony, Srs};
+use prover::groth16::Mix;
+use prover::proving;
+use prover::srs::{Ceremony, Manifest, Srs};
 use prover::trace::Tracer;
+use tracefmt::event::TraceStart;
 
+use super::card::{self, Card};
+use super::making;
+use super::setup::mix;
 use super::size::Size;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -26,20 +30,26 @@ use crate::output::{self, Format, note};
 /// Prove a batch of jobs, several at a time, and say how fast it went.
 ///
 /// Each job has partitions; each partition is a proof, and every proof is verified before its job
-/// counts. The processor stands in for a card: it runs the kernels and accounts the memory that a
-/// card would need. Without --params, insecure parameters are made first.
+/// counts. Without a card the processor stands in for one: it runs the kernels and accounts the
+/// memory that a card would need. Without --params, insecure parameters are made first.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   cuzk bench -c 5 -j 3 --trace run.log
   cuzk bench -c 20 -j 15 --circuit mimc --size 2^12 --gpu-workers 2 --html report.html
-  cuzk bench --inject late-free --vram 14MiB --trace late.log; cuzk diagnose late.log
+  cuzk bench -c 5 -j 3 --size 2^20 --backend cuda --vram-limit 16GiB
+  cuzk bench --circuit mimc --size 2^7 --inject late-free --vram 16MiB --trace late.log
+  cuzk diagnose late.log
 
-Faults for --inject: late-free, leak-on-error, alloc-fail, launch-fail, double-free, early-free,
-synth-fail, bad-proof, panic:synthesis, panic:worker, panic:finisher; behind each :N for the N-th
-time or :1/N for one time in N; and slow:PHASE:FACTOR.
+Faults for --inject: late-free, leak-on-error, alloc-fail, alloc-once, launch-fail, double-free,
+early-free, synth-fail, bad-proof, panic:synthesis, panic:worker, panic:finisher; behind each :N for
+the N-th time or :1/N for one time in N; without, once among its first four occasions, as the seed
+has it, and late-free each time. An occasion is an allocation, a kernel's launch, a partition.
+Further slow:PHASE:FACTOR, with a PHASE of synth, quotient, msm_h, msm_l, msm_a, msm_b_g1, msm_b_g2,
+verify.
 
-Exits with 1 when a job failed.")]
+Exits with 1 when a job failed, with 3 when a fault was asked for and never struck, or was a late
+free that failed nothing; it then names a card on which it does.")]
 pub struct Bench {
     /// Jobs in all
     #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
@@ -68,12 +78,11 @@ pub struct Bench {
     /// Seed of statements, parameters and faults
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Memory of the card that the processor stands in for
-    #[arg(long, value_name = "SIZE", default_value = "16GiB")]
-    vram: String,
+    #[command(flatten)]
+    card: Card,
     /// Host memory that partitions in flight may hold
-    #[arg(long, value_name = "SIZE", default_value = "4GiB")]
-    memory: String,
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = card::bytes)]
+    memory: u64,
     /// Something that is to go wrong; may be repeated
     #[arg(long, value_name = "FAULT")]
     inject: Vec<Fault>,
@@ -103,76 +112,113 @@ pub fn run(verb: &Bench) -> Result<Exit, CliError> {
         ("the trace", verb.trace.as_deref()),
         ("the page", verb.html.as_deref()),
     ])?;
-    let (vram, host_bytes) = (bytes(&verb.vram)?, bytes(&verb.memory)?);
-    let jobs = jobs(verb)?;
+    output::ready(&[
+        ("the trace", verb.trace.as_deref()),
+        ("the page", verb.html.as_deref()),
+    ])?;
+    if verb.html.is_some() && verb.trace.as_deref().is_some_and(output::is_stdout) {
+        return Err(CliError::Usage(
+            "the page is made from the trace, which standard output does not keep; name a file by \
+             --trace"
+                .to_owned(),
+        ));
+    }
+    let devices = verb.card.open()?;
+    let (jobs, witness) = jobs(verb)?;
     let setup = Setup {
         device_workers: verb.gpu_workers,
         synth_workers: verb.partition_workers,
-        vram,
-        host_bytes,
+        host_bytes: verb.memory,
         injection: Injection {
             faults: verb.inject.clone(),
             seed: verb.seed,
         },
+        machine: machine(),
     };
     let trace = Trace::new(verb)?;
-    let tracer = Arc::new(trace.start(&setup, &jobs, request)?);
+    let head = setup.head(&jobs, request, &devices.first());
+    let tracer = Arc::new(trace.start(head)?);
+    note(&mix(witness.as_ref()));
     if verb.format == Format::Text {
         output::text(&header(jobs.family.name(), request))?;
     }
     let done = |row: &Row| note(&text::progress(row, request));
     let outcome = setup
-        .run(&jobs, request, &tracer, done)
+        .run(&jobs, request, (devices, &tracer), done)
         .map_err(|error| CliError::Internal(error.to_string()))?;
     trace.end(tracer)?;
     match verb.format {
-        Format::Text => output::text(&text::summary(&outcome, trace.path()))?,
-        Format::Json => output::json(&text::json(&outcome, &jobs, request))?,
+        Format::Text => output::text(&text::summary(&outcome, &jobs, trace.named.as_deref()))?,
+        Format::Json => output::json(&text::json(&outcome, &jobs, request, witness.as_ref()))?,
     }
     if let Some(html) = &verb.html {
-        page::write(html, trace.path(), &text::plain(&jobs, request, &outcome))?;
+        let kept = trace.named.is_some();
+        page::write(
+            html,
+            (trace.path(), kept),
+            &text::plain(&jobs, request, &outcome),
+        )?;
     }
     Ok(exit(&outcome))
 }
 
+/// A batch that was to go wrong and did not has shown nothing.
 fn exit(outcome: &Outcome) -> Exit {
-    if outcome.batch.failed() == 0 {
+    let unstruck = text::unstruck(outcome).map(text::never);
+    let unstruck: Vec<_> = unstruck.chain(text::roomy(outcome)).collect();
+    for never in &unstruck {
+        note(never);
+    }
+    if outcome.batch.failed() > 0 {
+        Exit::Findings
+    } else if unstruck.is_empty() {
         Exit::Clean
     } else {
-        Exit::Findings
+        Exit::Inconclusive
     }
 }
 
+/// What times hang on beside the settings: the processor and the build.
+fn machine() -> Vec<(&'static str, String)> {
+    let build = if cfg!(debug_assertions) {
+        "debug"
+    } else {
+        "release"
+    };
+    let mut found = vec![("build_profile", build.to_owned())];
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| {
+        let (name, model) = line.split_once(':')?;
+        (name.trim() == "model name").then(|| model.trim().to_owned())
+    });
+    found.extend(model.map(|model| ("cpu", model)));
+    found
+}
+
 /// The circuit and its parameters.
-fn jobs(verb: &Bench) -> Result<Jobs, CliError> {
+fn jobs(verb: &Bench) -> Result<(Jobs, Option<Mix>), CliError> {
     let family = by_name(&verb.circuit, verb.size.log2())
         .map_err(|error| CliError::Usage(error.to_string()))?;
-    let made = || -> Result<Parameters, ProverError> {
-        let (shape, _) = Shape::record(family.example().circuit)?;
+    let made = || -> Result<(Parameters, Option<Mix>), ProverError> {
+        let shape = proving::shape(&family)?;
+        let witness = proving::mix(&family, &shape)?;
         let srs = if let Some(path) = &verb.params {
-            Srs::open(path)?.0
+            Srs::open_as(path, Manifest::beside(path).as_ref())?.0
         } else {
             note("making insecure parameters; keep some with setup and --params");
-            Ceremony::insecure(verb.seed).parameters(&shape, &mut |_| ())?
+            let ceremony = Ceremony::insecure(verb.seed);
+            making::parameters(verb.card.backend, (&ceremony, &shape), &mut |_| ())?.0
         };
-        Parameters::new(shape, Box::new(srs))
+        Ok((Parameters::new(shape, Box::new(srs))?, witness))
     };
-    let parameters = made().map_err(|error| CliError::Usage(error.to_string()))?;
-    Ok(Jobs {
+    let (parameters, witness) = made().map_err(|error| CliError::Usage(error.to_string()))?;
+    let jobs = Jobs {
         family,
         parameters: Arc::new(parameters),
         partitions: verb.partitions.into(),
         seed: verb.seed,
-    })
-}
-
-/// Bytes of a size such as 16GiB.
-fn bytes(text: &str) -> Result<u64, CliError> {
-    replay::change::bytes(text).ok_or_else(|| {
-        CliError::Usage(format!(
-            "expected a size such as 16GiB or 512MiB, found {text:?}"
-        ))
-    })
+    };
+    Ok((jobs, witness))
 }
 
 /// Where the trace goes: a named file, one that the page needs only, or nowhere.
@@ -198,7 +244,7 @@ impl Trace {
         self.named.as_deref().or(passing)
     }
 
-    fn start(&self, setup: &Setup, jobs: &Jobs, request: Request) -> Result<Tracer, CliError> {
+    fn start(&self, mut head: TraceStart<'_>) -> Result<Tracer, CliError> {
         let clock = Arc::new(SystemClock::new());
         let Some(path) = self.path() else {
             return Ok(Tracer::silent(clock));
@@ -207,8 +253,9 @@ impl Trace {
             path: path.to_owned(),
             source,
         };
-        let file = File::create(path).map_err(failed)?;
-        let head = setup.head(jobs, request, clock.epoch_unix_us());
+        let file = output::create(path)?;
+        head.epoch_unix_us = clock.epoch_unix_us();
+        head.run = format!("bench-{:x}", head.epoch_unix_us).into();
         Tracer::start(clock, Box::new(file), &head).map_err(failed)
     }
 

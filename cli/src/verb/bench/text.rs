@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use prover::bench::{Jobs, Outcome, Request, Row, header, summary as rows};
+use prover::engine::FaultCount;
+use prover::groth16::Mix;
 use serde_json::{Value, json};
 
 use crate::output::put;
@@ -18,8 +20,8 @@ pub(super) fn progress(row: &Row, request: Request) -> String {
     format!("job {at} of {}: {said} after {wall_s:.1} s", request.count)
 }
 
-/// Rows, summary, and below them interval, memory and the cost of the trace.
-pub(super) fn summary(outcome: &Outcome, trace: Option<&Path>) -> String {
+/// Rows, summary, and below them interval, memory, the cost of the trace, faults that never struck.
+pub(super) fn summary(outcome: &Outcome, jobs: &Jobs, trace: Option<&Path>) -> String {
     let mut text = rows(&outcome.batch);
     if let Some((low, high)) = interval(&outcome.batch.gaps_us()) {
         let gaps = outcome.batch.gaps_us().len();
@@ -27,6 +29,18 @@ pub(super) fn summary(outcome: &Outcome, trace: Option<&Path>) -> String {
             &mut text,
             format_args!(
                 "             {low:.3} to {high:.3} proofs/min at 95 %, from {gaps} gaps\n"
+            ),
+        );
+    }
+    let partitions = jobs.partitions;
+    if let Some(rate) = outcome.batch.throughput() {
+        let each = rate * partitions as f64;
+        put(
+            &mut text,
+            format_args!(
+                "             a proof here is a job of {partitions} partitions: {each:.3} \
+                 partition proofs/min\n             prove time is the sum over the \
+                 partitions of a job, some of them side by side\n"
             ),
         );
     }
@@ -55,7 +69,52 @@ pub(super) fn summary(outcome: &Outcome, trace: Option<&Path>) -> String {
             ),
         );
     }
+    for said in unstruck(outcome).map(never).chain(roomy(outcome)) {
+        put(&mut text, format_args!("fault:       {said}\n"));
+    }
     text
+}
+
+/// The faults that were asked for and never struck.
+pub(super) fn unstruck(outcome: &Outcome) -> impl Iterator<Item = &FaultCount> {
+    let faults = outcome.status.faults.iter();
+    faults.filter(|count| count.struck == 0)
+}
+
+/// What is said of late frees that struck where no job failed: the card had room for them, or had
+/// it by a smaller plan.
+pub(super) fn roomy(outcome: &Outcome) -> Option<String> {
+    let mut faults = outcome.status.faults.iter();
+    let late = faults.find(|count| count.struck > 0 && count.fault.starts_with("late-free"))?;
+    if outcome.batch.failed() > 0 {
+        return None;
+    }
+    let card = outcome.late_free_bytes?.div_ceil(1 << 20);
+    let why = match outcome.status.totals.fallbacks {
+        0 => "the card had room for it".to_owned(),
+        n => format!("{n} allocations did, and a smaller plan was taken after each"),
+    };
+    let what = match late.turn {
+        None => "has no room, whatever the plan",
+        Some(_) => "has no room, whatever the plan, for late-free in every partition",
+    };
+    Some(format!(
+        "{} struck {} times and no job failed: {why}; --vram {card}MiB (--vram-limit with a \
+         real card) {what}",
+        late.fault, late.struck
+    ))
+}
+
+/// What is said of a fault that never struck.
+pub(super) fn never(count: &FaultCount) -> String {
+    let FaultCount {
+        fault, occasions, ..
+    } = count;
+    let turn = count
+        .turn
+        .map(|turn| format!("; its turn was number {turn}"))
+        .unwrap_or_default();
+    format!("{fault} never struck: there were {occasions} occasions{turn}")
 }
 
 /// What the client printed, for the report.
@@ -64,7 +123,12 @@ pub(super) fn plain(jobs: &Jobs, request: Request, outcome: &Outcome) -> String 
 }
 
 /// `cuzk.bench/1`.
-pub(super) fn json(outcome: &Outcome, jobs: &Jobs, request: Request) -> Value {
+pub(super) fn json(
+    outcome: &Outcome,
+    jobs: &Jobs,
+    request: Request,
+    witness: Option<&Mix>,
+) -> Value {
     let batch = &outcome.batch;
     let ms = |us: u64| us as f64 / 1000.0;
     let row = |row: &Row| {
@@ -73,11 +137,20 @@ pub(super) fn json(outcome: &Outcome, jobs: &Jobs, request: Request) -> Value {
             "verified": row.failure.is_none(),
             "error": row.failure,
             "wall_ms": ms(row.wall_us),
-            "prove_ms": ms(row.prove_us),
+            "device_sum_ms": ms(row.prove_us),
             "queue_ms": ms(row.queue_us),
         })
     };
+    let fault = |count: &FaultCount| {
+        json!({
+            "fault": count.fault,
+            "occasions": count.occasions,
+            "struck": count.struck,
+            "turn": count.turn,
+        })
+    };
     let (low, high) = interval(&batch.gaps_us()).unzip();
+    let partitions = batch.throughput().map(|rate| rate * jobs.partitions as f64);
     json!({
         "schema": "cuzk.bench/1",
         "circuit": jobs.family.name(),
@@ -88,11 +161,18 @@ pub(super) fn json(outcome: &Outcome, jobs: &Jobs, request: Request) -> Value {
         "completed": batch.completed(),
         "failed": batch.failed(),
         "total_ms": ms(batch.total_us),
-        "throughput": {"proofs_per_min": batch.throughput(), "low": low, "high": high},
+        "throughput": {
+            "jobs_per_min": batch.throughput(),
+            "low": low,
+            "high": high,
+            "partition_proofs_per_min": partitions,
+        },
         "host_peak_bytes": outcome.status.host_peak,
         "vram_peak_bytes": outcome.vram_peak,
         "resident_peak_bytes": resident_bytes(),
         "trace_share": trace_share(outcome),
+        "witness": witness,
+        "faults": outcome.status.faults.iter().map(fault).collect::<Vec<_>>(),
         "jobs": batch.rows.iter().map(row).collect::<Vec<_>>(),
     })
 }

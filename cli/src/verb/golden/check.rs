@@ -8,6 +8,7 @@ use golden::render;
 use golden::verbs;
 use golden::verdict::{Inconclusive, Verdict};
 
+use super::drawn::{Pictures, Sides};
 use super::limits::Limits;
 use super::measured::Measured;
 use super::{Goldens, told};
@@ -28,6 +29,7 @@ Examples:
   cuzk golden check runs.jsonl --write junit=golden.xml --write markdown=comment.md
   cuzk golden check bench.csv --column time=elapsed:ms --allow-unverified --key circuit=demo
   cuzk golden check run*.log --format annotations --inconclusive warn
+  cuzk golden check run*.log --svg golden.svg
 
 Exits with 0 pass, 1 regression, 3 inconclusive, 4 not comparable or no golden. Input that
 measured nothing, or that something is wrong with, is never a pass.")]
@@ -45,6 +47,8 @@ pub struct Check {
     /// repeated
     #[arg(long, value_name = "FORM=FILE")]
     write: Vec<Target>,
+    #[command(flatten)]
+    pictures: Pictures,
     /// Form of the answer
     #[arg(long, value_enum, default_value_t)]
     format: Form,
@@ -114,13 +118,27 @@ impl FromStr for Target {
 ///
 /// An input or golden that cannot be read, or an output that cannot be written.
 pub(super) fn run(verb: &Check) -> Result<Exit, CliError> {
+    verb.pictures.possible()?;
+    let verdicts = verb.write.iter().map(|target| target.path.as_path());
+    let verdicts = verdicts.map(|path| ("the verdict", Some(path)));
+    let written: Vec<_> = verdicts.chain(verb.pictures.written()).collect();
+    let inputs = verb.measured.inputs.iter().map(PathBuf::from);
+    output::apart(inputs.chain(verb.goldens.files()), &written)?;
     let samples = verb.measured.read()?;
     let options = verb.limits.options(verb.measured.rules());
-    let verdict = verbs::check(&verb.goldens.store(), &samples, &options).map_err(told)?;
+    let checked = verbs::check(&verb.goldens.store(), &samples, &options).map_err(told)?;
+    let verdict = checked.verdict;
     output::text(&verb.format.render(&verdict)?)?;
     for target in &verb.write {
         output::file(&target.path, target.form.render(&verdict)?.as_bytes())?;
     }
+    let sides = Sides {
+        golden: checked.golden.as_ref(),
+        candidate: &checked.candidate,
+        verdict: &verdict,
+    };
+    verb.pictures
+        .draw(sides, &verb.measured.inputs.join(", "))?;
     let how = match verb.inconclusive {
         How::Fail => Inconclusive::Fail,
         How::Warn => Inconclusive::Warn,

@@ -93,7 +93,18 @@ fn append(verb: &History) -> Result<(), CliError> {
         commits.find(is_commit)
     };
     let commit = verb.commit.clone().or_else(of_runs).or_else(who::commit);
+    match commit.as_deref().map(|commit| (commit, who::known(commit))) {
+        None => output::note("no commit is known: a change here cannot be laid to code"),
+        Some((commit, Some(false))) => {
+            output::note(&format!("commit {commit} is not in this repository"));
+        }
+        _ => {}
+    }
     let time = verb.time.clone().unwrap_or_else(who::now);
+    if history::seconds(&time).is_none() {
+        let expected = "expected a date, an RFC 3339 instant or seconds since 1970";
+        return Err(CliError::Usage(format!("--time {time}: {expected}")));
+    }
     let point = Point::of(&evidence, &commit.unwrap_or_default(), &time);
     write(&verb.file, &point)
 }
@@ -189,7 +200,7 @@ fn as_text(points: &[Point], trends: &[Trend]) -> String {
         let (phase, count) = (&trend.phase, trend.points.len());
         put(&mut text, format_args!("\n{phase}, {count} points\n"));
         if trend.changes.is_empty() {
-            text.push_str("  no change of level\n");
+            text.push_str("  no change of level found\n");
         }
         for found in &trend.changes {
             let shift = if found.cause == Cause::Key {

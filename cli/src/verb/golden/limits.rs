@@ -28,6 +28,12 @@ pub(super) struct Limits {
     /// repeated
     #[arg(long, value_name = "PHASE")]
     control: Vec<String>,
+    /// A phase that is shown and not judged, such as a wait; may be repeated
+    #[arg(long, value_name = "PHASE")]
+    ungated: Vec<String>,
+    /// Phases too short for the clock of the log need not pass; they can still be slower
+    #[arg(long)]
+    ungate_short: bool,
     /// The golden's runs and these were measured in turn, in one session
     #[arg(long)]
     interleaved: bool,
@@ -43,6 +49,8 @@ impl Limits {
             floor_ms: self.floor_ms,
             drift_budget: self.drift_budget,
             controls: self.control.clone(),
+            ungated: self.ungated.clone(),
+            ungate_short: self.ungate_short,
             interleaved: self.interleaved,
             rules,
             ..Options::default()

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use golden::GoldenError;
 use golden::evidence::Rules;
 use golden::key::{Difference, Key};
-use golden::samples::{self, CsvColumns, Format, Samples};
+use golden::samples::{self, Benchmark, CsvColumns, Format, Samples};
 use tracefmt::input::Opened;
 use tracefmt::run::{self, Reading, Trace};
 
@@ -90,6 +90,7 @@ impl Measured {
         Rules {
             warmup: self.warmup,
             allow_unverified: self.allow_unverified,
+            injected: false,
         }
     }
 
@@ -116,16 +117,34 @@ impl Measured {
         let columns = columns(&self.column)?;
         let mut traces: Vec<Reading> = Vec::new();
         let mut sets: Vec<(String, Samples)> = Vec::new();
+        let mut criterion: Option<Samples> = None;
+        let mut barren: Vec<String> = Vec::new();
         for source in inputs::open_all(&self.inputs)? {
             let (head, opened) = open(&source)?;
             match self.form(&head) {
                 None => {
                     let index = u32::try_from(traces.len()).unwrap_or(u32::MAX);
-                    let reading = run::read_opened(index, source.name.clone(), opened);
-                    traces.push(reading.map_err(|error| CliError::Read(error.to_string()))?);
+                    let reading = run::read_opened(index, source.name.clone(), opened)
+                        .map_err(|error| CliError::Read(error.to_string()))?;
+                    if is_empty(&reading) {
+                        barren.push(source.name);
+                        continue;
+                    }
+                    traces.push(reading);
+                }
+                Some(Format::Criterion) => {
+                    let set = times(Format::Criterion, opened, &columns, &source)?;
+                    barren.extend(set.runs.is_empty().then(|| source.name.clone()));
+                    criterion.get_or_insert_default().merge(set);
                 }
                 Some(format) => {
                     let set = times(format, opened, &columns, &source)?;
+                    if set.runs.is_empty() {
+                        barren.push(source.name.clone());
+                        if set.key == Key::default() {
+                            continue;
+                        }
+                    }
                     sets.push((source.name.clone(), set));
                 }
             }
@@ -135,7 +154,10 @@ impl Measured {
             let set = self.of_trace(&trace)?;
             sets.insert(0, ("the traces".to_owned(), set));
         }
-        self.together(sets)
+        sets.extend(criterion.map(|set| ("Criterion's samples".to_owned(), set)));
+        let mut all = self.together(sets)?;
+        all.barren = barren;
+        Ok(all)
     }
 
     /// The form of an input; none for a trace. Who names columns means a table.
@@ -184,6 +206,15 @@ impl Measured {
     }
 }
 
+/// Whether a log says nothing of any job: prose, a foreign table, an empty file.
+fn is_empty(reading: &Reading) -> bool {
+    let silent = |run: &run::Run| {
+        let events = run.jobs.len() + run.tasks.len() + run.calls.len() + run.marks.len();
+        events == 0
+    };
+    reading.part.benches.is_empty() && reading.part.runs.iter().all(silent)
+}
+
 fn mixed(what: &str, differ: &[Difference]) -> CliError {
     let value = |side: &Option<String>| side.clone().unwrap_or_else(|| "unknown".to_owned());
     let fields: Vec<String> = differ
@@ -221,12 +252,20 @@ fn times(
     let reader = BufReader::with_capacity(1 << 16, opened);
     let read = match format {
         Format::Csv => samples::read_csv(reader, columns, run),
+        Format::Criterion => samples::read_criterion(reader, &benchmark(source)),
         other => other.read(reader, run),
     };
     read.map_err(|error| match error {
         GoldenError::Format { expected, found } => CliError::input(run, &found, expected),
         other => CliError::Read(format!("{run}: {other}")),
     })
+}
+
+/// Which benchmark a file of Criterion's is of, with the word of the file beside it.
+fn benchmark(source: &Source) -> Benchmark {
+    let beside = source.path.with_file_name("benchmark.json");
+    let text = std::fs::read_to_string(beside).ok();
+    Benchmark::at(&source.name, text.as_deref())
 }
 
 /// The columns as asked for; the rest by their usual names.
@@ -240,7 +279,9 @@ fn columns(asked: &[(String, String)]) -> Result<CsvColumns, CliError> {
             "verified" => &mut columns.verified,
             "commit" => &mut columns.commit,
             "time" => {
-                columns.time = Some(timed(column)?);
+                let (name, factor) = timed(column)?;
+                columns.asked.push(name.clone());
+                columns.time = Some((name, factor));
                 continue;
             }
             other => {
@@ -250,6 +291,7 @@ fn columns(asked: &[(String, String)]) -> Result<CsvColumns, CliError> {
             }
         };
         place.clone_from(column);
+        columns.asked.push(column.clone());
     }
     Ok(columns)
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod decide;
+mod drawn;
 mod history;
 mod limits;
 mod measured;
@@ -12,7 +13,7 @@ mod review;
 mod self_test;
 mod who;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use golden::GoldenError;
@@ -67,6 +68,18 @@ struct Goldens {
 impl Goldens {
     fn store(&self) -> Store {
         Store::new(&self.goldens)
+    }
+
+    /// The files of the folder, those of its groups too; none where it cannot be listed.
+    fn files(&self) -> Vec<PathBuf> {
+        let within = |dir: &Path| {
+            let entries = std::fs::read_dir(dir).into_iter().flatten();
+            entries.flatten().map(|entry| entry.path())
+        };
+        let (groups, mut files): (Vec<_>, Vec<_>) =
+            within(&self.goldens).partition(|path| path.is_dir());
+        files.extend(groups.iter().flat_map(|group| within(group)));
+        files
     }
 }
 

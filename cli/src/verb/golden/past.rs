@@ -86,14 +86,18 @@ fn valued(column: &str) -> Result<(String, Unit), CliError> {
     Ok((name.to_owned(), Unit::Named(unit.to_owned())))
 }
 
-/// Lines that could not be used are counted and located.
+/// How many oddities are said with their lines; the rest are counted.
+const SAID_MAX: usize = 5;
+
+/// What could not be used, or is odd, is located and counted.
 fn said(source: &Source, anomalies: &[Anomaly]) {
-    if let Some(first) = anomalies.first() {
-        let (name, count) = (&source.name, anomalies.len());
-        output::note(&format!(
-            "{name}: {count} values not usable; first: line {}: {}",
-            first.line, first.what
-        ));
+    let name = &source.name;
+    for odd in anomalies.iter().take(SAID_MAX) {
+        output::note(&format!("{name}: line {}: {}", odd.line, odd.what));
+    }
+    let more = anomalies.len().saturating_sub(SAID_MAX);
+    if more > 0 {
+        output::note(&format!("{name}: {more} more lines like these"));
     }
 }
 

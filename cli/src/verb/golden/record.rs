@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::limits::Limits;
 use super::measured::Measured;
+use super::review::grown;
 use super::who;
 use super::{Goldens, told};
 use crate::error::CliError;
@@ -72,6 +73,7 @@ pub(super) fn run(verb: &Record) -> Result<Exit, CliError> {
             "problems": made.problems.iter().map(golden::problem::Problem::finding)
                 .collect::<Vec<_>>(),
             "verdict": made.verdict,
+            "grown_by": made.grown_by,
         }))?,
     }
     Ok(Exit::Clean)
@@ -102,6 +104,10 @@ fn as_text(made: &Recorded) -> String {
     match &made.verdict {
         Some(verdict) => {
             text.push_str("\nagainst the golden\n");
+            if let Some(runs) = made.grown_by {
+                let words = grown(verdict.baseline_runs, runs);
+                put(&mut text, format_args!("{words}\n"));
+            }
             text.push_str(&render::text(verdict));
         }
         None => text.push_str("there is no golden of this configuration yet\n"),

@@ -127,6 +127,7 @@ fn as_text(name: &str, tested: &Tested, canary: f64) -> String {
         );
     }
     if tested.splits == 0 {
+        put(&mut text, format_args!("  next: {}\n", too_few(tested)));
         return text;
     }
     let (alarms, splits, passed) = (tested.false_alarms, tested.splits, tested.passed);
@@ -159,5 +160,43 @@ fn as_text(name: &str, tested: &Tested, canary: f64) -> String {
             format_args!("  canary {percent:+.0} %: MISSED in {missed}\n"),
         );
     }
+    if !tested.ok {
+        put(&mut text, format_args!("  next: {}\n", next(tested)));
+    }
     text
+}
+
+/// What to do about runs that cannot be split.
+fn too_few(tested: &Tested) -> String {
+    let more = RUNS_USUAL.saturating_sub(tested.runs);
+    format!("record {more} more runs; each start of the benchmark is one")
+}
+
+/// Runs with which most machines see what they should.
+const RUNS_USUAL: usize = 12;
+
+/// What to do about a test that failed.
+fn next(tested: &Tested) -> String {
+    let missed = &tested.canary_missed;
+    let more = RUNS_USUAL
+        .saturating_sub(tested.runs)
+        .max(tested.runs.div_ceil(2));
+    if tested.problems.iter().any(|problem| problem.blocks) {
+        "mend what stands above, then test again".to_owned()
+    } else if !missed.is_empty() {
+        let flags: Vec<String> = missed
+            .iter()
+            .map(|phase| format!("--ungated {phase}"))
+            .collect();
+        format!(
+            "record {more} more runs, or longer ones; or leave what is too restless out of the \
+             gate, in every call: {}",
+            flags.join(" ")
+        )
+    } else {
+        format!(
+            "the runs differ among themselves: lock the clocks, let nothing else run, and record \
+             {more} more"
+        )
+    }
 }

@@ -60,6 +60,13 @@ pub(super) fn commit() -> Option<String> {
         .map(|commit| commit.chars().take(COMMIT_DIGITS).collect())
 }
 
+/// Whether a commit is in the repository of this folder; none where there is no repository.
+pub(super) fn known(commit: &str) -> Option<bool> {
+    git(&["rev-parse", "--git-dir"])?;
+    let object = format!("{commit}^{{commit}}");
+    Some(git(&["rev-parse", "--verify", "--quiet", &object]).is_some())
+}
+
 /// Digits of a commit that are kept.
 const COMMIT_DIGITS: usize = 12;
 

@@ -1,8 +1,7 @@
 //! The plan of our own prover as a schedule: what it would ask of a card, without proving anything.
 
 use clap::Args;
-use prover::plan::{Plan, Sizes};
-use replay::check::Source;
+use prover::plan::{MULTIPLES_PAY_FROM, Plan, Room, Sizes};
 use replay::lifecycle::Given;
 use tracefmt::ops::GpuSpec;
 
@@ -20,10 +19,15 @@ pub(super) struct Own {
     #[arg(long, value_name = "ROWS", conflicts_with = "input")]
     plan: Option<Size>,
     /// Partitions of the plan
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "plan")]
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "plan",
+        value_parser = clap::value_parser!(u16).range(1..))]
     partitions: u16,
+    /// Let vectors and scratch memory stay for the next partition, as on real cards
+    #[arg(long, requires = "plan")]
+    keep: bool,
     /// Workers of the plan
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "plan")]
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "plan",
+        value_parser = clap::value_parser!(u16).range(1..))]
     workers: u16,
 }
 
@@ -39,12 +43,17 @@ pub(super) fn schedule(own: &Own, given: &Given) -> Result<Option<Of>, CliError>
     );
     let sizes = Sizes::like_a_sector(1 << size.log2());
     let free = card.capacity.saturating_sub(card.baseline);
-    let plan = Plan::new(&sizes, free).map_err(|error| CliError::Usage(error.to_string()))?;
+    let room = Room {
+        bytes: free,
+        workers: own.workers.into(),
+        keep: own.keep,
+        repeats: own.keep && u64::from(own.partitions) >= MULTIPLES_PAY_FROM,
+    };
+    let plan = Plan::new(&sizes, room).map_err(|error| CliError::Usage(error.to_string()))?;
+    let schedule = plan.schedule(own.partitions.into(), own.workers.into(), card);
     Ok(Some(Of {
-        schedule: plan.schedule(own.partitions.into(), own.workers.into(), card),
-        source: Source::Events,
         profile: Some("own"),
         assumed: vec!["variables as in a 32 GiB sector, scaled to the domain".to_owned()],
-        times_ms: None,
+        ..Of::given(schedule)
     }))
 }

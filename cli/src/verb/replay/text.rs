@@ -1,14 +1,33 @@
 //! A replay in words.
 
-use replay::explore::Bound;
-use replay::report::{Changed, Explored, Outcome, Report, Verdict};
+use replay::report::{Changed, Report, Verdict};
 use tracefmt::finding::{Code, Finding, Severity};
 
+use super::orders;
 use super::source::Of;
 use crate::output::put;
 
-/// What `cuzk replay` prints: the run in numbers, findings, changed rules, exploration.
-pub(super) fn render(of: &Of, report: &Report) -> String {
+/// What `cuzk replay` prints: of each run the numbers, findings, changed rules, exploration. `runs`
+/// is how many the log holds.
+pub(super) fn all(done: &[(Of, Report)], runs: usize) -> String {
+    let mut text = String::new();
+    for (at, (of, report)) in done.iter().enumerate() {
+        if at > 0 {
+            text.push('\n');
+        }
+        if let Some(run) = of.log.as_ref().filter(|_| runs > 1) {
+            let (index, (first, last)) = (run.index, run.lines);
+            put(
+                &mut text,
+                format_args!("run {index} of {runs}, lines {first} to {last}: "),
+            );
+        }
+        text.push_str(&render(of, report));
+    }
+    text
+}
+
+fn render(of: &Of, report: &Report) -> String {
     let mut text = headline(report);
     text.push_str("\n\n");
     let source = report.profile.as_ref().map_or_else(
@@ -19,6 +38,15 @@ pub(super) fn render(of: &Of, report: &Report) -> String {
         &mut text,
         format_args!("  schedule   {} ops, {source}\n", report.steps),
     );
+    if let Some(step) = report.first_failure {
+        put(
+            &mut text,
+            format_args!(
+                "  judged     up to its first failure, step {step}; {}\n",
+                rest(report)
+            ),
+        );
+    }
     for assumed in &of.assumed {
         put(&mut text, format_args!("             assumed: {assumed}\n"));
     }
@@ -31,9 +59,13 @@ pub(super) fn render(of: &Of, report: &Report) -> String {
     let peak = mib(report.peak_bytes);
     put(
         &mut text,
-        format_args!("  peak       {peak} after step {}\n", report.peak_step),
+        format_args!(
+            "  peak       {peak} after step {}{}\n",
+            report.peak_step,
+            op(of, report.peak_step)
+        ),
     );
-    text.push_str(&smallest(report));
+    text.push_str(&smallest(of, report));
     if report.truth.checked > 0 {
         let truth = &report.truth;
         put(
@@ -46,8 +78,9 @@ pub(super) fn render(of: &Of, report: &Report) -> String {
     }
     text.push_str(&listed(&report.findings));
     text.push_str(&changed(&report.what_if));
-    let orders = |explored: &Explored| orders(report, explored);
-    text.push_str(&report.explored.as_ref().map(orders).unwrap_or_default());
+    if let Some(explored) = &report.explored {
+        text.push_str(&orders::render(&of.schedule, report, explored));
+    }
     text
 }
 
@@ -61,7 +94,24 @@ fn headline(report: &Report) -> String {
         (seen, unseen) => format!("{}, {unseen} more unseen", failing(seen)),
     };
     match report.verdict {
+        Verdict::Passes if report.unread_lines > 0 => format!(
+            "UNDECIDED: {failures}, but {} could not be read",
+            lines(report.unread_lines)
+        ),
+        Verdict::Unrecorded => format!(
+            "UNDECIDED: {failures}, but the run was not recorded beyond {} that failed in it",
+            ops(report.unrecorded)
+        ),
+        Verdict::Passes if report.ran == 0 => "UNDECIDED: there is nothing to replay".to_owned(),
+        Verdict::Passes if report.fell_back > 0 => format!(
+            "PASSES: {}, after which a smaller plan was taken",
+            failing(report.fell_back)
+        ),
         Verdict::Passes => format!("PASSES: {failures}"),
+        Verdict::Truncated if report.unseen_failures > 0 => {
+            format!("TRUNCATED: up to the end of the log {failures} (inferred)")
+        }
+        Verdict::Truncated => format!("TRUNCATED: up to the end of the log {failures}"),
         Verdict::FailsUnseen => format!("NO FAILURE IS SEEN, but {failures} (inferred)"),
         Verdict::Fails if report.failed_allocations > 0 => format!("FAILS: {failures}"),
         Verdict::Fails => {
@@ -76,17 +126,58 @@ fn headline(report: &Report) -> String {
     }
 }
 
-fn mib(bytes: u64) -> String {
+fn ops(count: u64) -> String {
+    match count {
+        1 => "1 op".to_owned(),
+        n => format!("{n} ops"),
+    }
+}
+
+fn lines(count: u64) -> String {
+    match count {
+        1 => "1 line".to_owned(),
+        n => format!("{n} lines"),
+    }
+}
+
+pub(super) fn mib(bytes: u64) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
-fn smallest(report: &Report) -> String {
+/// What was done with the steps behind the first failure of a long schedule.
+fn rest(report: &Report) -> String {
+    match report.left_out {
+        0 => "what follows it was judged too".to_owned(),
+        n => format!(
+            "{} behind it left out (--min-vram and --what-if judge all)",
+            ops(n)
+        ),
+    }
+}
+
+/// What a step is, behind its number; nothing where the schedule was not kept.
+fn op(of: &Of, step: u64) -> String {
+    let at = usize::try_from(step).ok();
+    let op = at.map(|at| orders::op_at(&of.schedule, at));
+    let op = op.filter(|op| !op.is_empty());
+    op.map_or_else(String::new, |op| format!(", {op}"))
+}
+
+fn smallest(of: &Of, report: &Report) -> String {
     let mut text = String::new();
-    if let Some(bytes) = report.min_vram_bytes {
-        put(
+    match (report.min_vram_bytes.map(mib), report.min_vram_unrecorded) {
+        (Some(card), None) => put(
             &mut text,
-            format_args!("  smallest   {} card passes as it is\n", mib(bytes)),
-        );
+            format_args!("  smallest   {card} card passes with this schedule as it is\n"),
+        ),
+        (Some(card), Some(step)) => put(
+            &mut text,
+            format_args!(
+                "  smallest   at least {card}; what comes after step {step}{} is not recorded\n",
+                op(of, step)
+            ),
+        ),
+        (None, _) => {}
     }
     if let Some(binding) = &report.binding {
         let live: Vec<String> = binding
@@ -104,14 +195,18 @@ fn smallest(report: &Report) -> String {
         let live = live.join(", ");
         put(
             &mut text,
-            format_args!("             bound by step {}: {live}\n", binding.step),
+            format_args!(
+                "             bound by step {}{}: {live}\n",
+                binding.step,
+                op(of, binding.step)
+            ),
         );
     }
     text
 }
 
-/// The findings; of those that differ in worker and partition only, the first or the root, and
-/// how many more there are.
+/// The findings, the root before the others; of those that differ in worker and partition only,
+/// the first or the root, and how many more there are.
 fn listed(findings: &[Finding]) -> String {
     let mut kinds: Vec<((Code, Severity, String), &Finding, usize)> = Vec::new();
     for finding in findings {
@@ -131,6 +226,7 @@ fn listed(findings: &[Finding]) -> String {
             None => kinds.push((kind, finding, 0)),
         }
     }
+    kinds.sort_by_key(|(_, finding, _)| !finding.root);
     let mut text = String::new();
     for (_, finding, more) in kinds {
         text.push_str(&one(finding));
@@ -164,11 +260,7 @@ fn one(finding: &Finding) -> String {
         );
     }
     if let Some(what_if) = &finding.what_if {
-        let verdict = if what_if.passes {
-            "passes"
-        } else {
-            "still fails"
-        };
+        let verdict = what_if.said();
         let (change, peak) = (&what_if.change, mib(what_if.peak_bytes));
         put(
             &mut text,
@@ -196,6 +288,10 @@ fn changed(verdicts: &[Changed]) -> String {
     for one in verdicts {
         let verdict = if one.passes {
             "passes".to_owned()
+        } else if one.failed_allocations == 0 && one.host_errors > 0 {
+            "no allocation fails, but host memory cannot be pinned".to_owned()
+        } else if one.failed_allocations == 0 {
+            "no allocation fails as far as the run was recorded".to_owned()
         } else if one.unseen_failures == one.failed_allocations {
             format!(
                 "no failure is seen, {} unseen",
@@ -207,49 +303,15 @@ fn changed(verdicts: &[Changed]) -> String {
         } else {
             failing(one.failed_allocations)
         };
+        let nothing = if one.changes_nothing {
+            " (changes nothing here)"
+        } else {
+            ""
+        };
         let (change, peak) = (&one.change, mib(one.peak_bytes));
         put(
             &mut text,
-            format_args!("  {change:<40} {verdict}, peak {peak}\n"),
-        );
-    }
-    text
-}
-
-fn orders(report: &Report, found: &Explored) -> String {
-    let mut text = String::new();
-    let all = match found.bound {
-        None => "all there are",
-        Some(Bound::States) => "not all: the bound on states was reached, --states-max",
-        Some(Bound::Memory) => "not all: the bound on memory was reached, --memory-max",
-    };
-    put(
-        &mut text,
-        format_args!("\nexplored {} states ({all})\n", found.states),
-    );
-    let every = if found.complete {
-        "every order"
-    } else {
-        "every order seen so far"
-    };
-    let verdict = match found.outcomes.as_slice() {
-        [Outcome::Passes] => format!("{every} passes"),
-        [Outcome::Fails] => format!("{every} fails"),
-        [Outcome::Stuck] => format!("{every} gets stuck"),
-        [] => "no order came to an end yet".to_owned(),
-        _ => "it depends on the order".to_owned(),
-    };
-    put(&mut text, format_args!("  {verdict}\n"));
-    for (what, order) in [
-        ("fails", &report.failing_order),
-        ("gets stuck", &report.stuck_order),
-    ] {
-        let Some(order) = order else { continue };
-        let steps: Vec<String> = order.iter().map(usize::to_string).collect();
-        let steps = steps.join(" ");
-        put(
-            &mut text,
-            format_args!("  shortest order that {what}, by step: {steps}\n"),
+            format_args!("  {change:<40} {verdict}, peak {peak}{nothing}\n"),
         );
     }
     text

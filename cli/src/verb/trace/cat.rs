@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use clap::Args;
 use regex::bytes::Regex;
 use tracefmt::run::{LineRef, Outcome, Run, Task, Trace};
-use tracefmt::scan::{Line, Sink};
-use tracefmt::select::{Context, Described, Filter};
+use tracefmt::scan::{Class, Line, Sink};
+use tracefmt::select::{Context, Described, Filter, is_known_kind};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ use crate::reading;
 Examples:
   cuzk trace cat --trouble -C 3 daemon.log          what grep would miss, with context
   cuzk trace cat --partition 3 --job 8fdded daemon.log
-  cuzk trace cat --kind GPU_START --kind GPU_END daemon.log
+  cuzk trace cat --kind GPU_START,GPU_END daemon.log
   cuzk trace cat --match 'err=(2|712)' -n daemon.log
   cuzk trace cat --from-ms 240000 --to-ms 250000 daemon.log
 
@@ -33,8 +33,8 @@ pub struct Cat {
     /// Logs to read; - is standard input
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<String>,
-    /// A class (timeline, timing, panic, ...), an event (`GPU_END`) or a timing (`batch_add`)
-    #[arg(long = "kind", value_name = "KIND")]
+    /// Classes (timeline, timing, panic, ...), events (`GPU_END`) or timings (`batch_add`)
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     kinds: Vec<String>,
     /// Job id, or the beginning of one
     #[arg(long = "job", value_name = "ID")]
@@ -99,6 +99,7 @@ pub(super) fn run(verb: &Cat) -> Result<Exit, CliError> {
         chosen += print(verb, source, &filter)?;
     }
     if chosen == 0 {
+        verb.kinds_exist()?;
         output::note("no line was chosen");
     }
     Ok(if verb.trouble && chosen > 0 {
@@ -114,6 +115,18 @@ fn compile(pattern: &str) -> Result<Regex, CliError> {
 }
 
 impl Cat {
+    /// A name that nothing has is a slip of the pen, not an answer.
+    fn kinds_exist(&self) -> Result<(), CliError> {
+        let Some(unknown) = self.kinds.iter().find(|kind| !is_known_kind(kind)) else {
+            return Ok(());
+        };
+        let classes = Class::ALL.map(Class::as_str).join(", ");
+        Err(CliError::Usage(format!(
+            "--kind {unknown}: no line has it, and no class ({classes}), event or timing of any \
+             engine is called so; cuzk trace stat lists the events and timings of a log"
+        )))
+    }
+
     fn filter<'f>(&'f self, pattern: Option<&'f Regex>) -> Filter<'f> {
         Filter {
             kinds: self.kinds.clone(),
@@ -133,7 +146,7 @@ impl Cat {
     fn attributed(&self, trace: &Trace, input: u32) -> BTreeSet<u64> {
         let mut lines = BTreeSet::new();
         for run in &trace.runs {
-            for mark in run.marks.iter().filter(|mark| mark.line().input == input) {
+            for mark in run.marks.iter().filter(|mark| mark.line().input() == input) {
                 let call = mark.call().and_then(|call| run.calls.get(call as usize));
                 let task = call.and_then(|call| run.tasks.get(call.task as usize));
                 if task.is_some_and(|task| self.wants(run, task)) {
@@ -174,7 +187,7 @@ fn troubles(trace: &Trace, input: u32) -> BTreeSet<u64> {
         let told = run.troubles.iter().map(|trouble| trouble.line);
         let all = ends.chain(told).chain(run.torn.lost.iter().copied());
         lines.extend(
-            all.filter(|at| at.input == input)
+            all.filter(|at| at.input() == input)
                 .map(|at| u64::from(at.line)),
         );
     }

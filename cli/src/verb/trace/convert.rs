@@ -1,6 +1,5 @@
 //! `cuzk trace convert`: a log in the form of another tool.
 
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
@@ -12,7 +11,7 @@ use tracefmt::run::Trace;
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::inputs;
+use crate::joining;
 use crate::output;
 use crate::reading;
 
@@ -84,7 +83,8 @@ pub(super) fn run(verb: &Convert) -> Result<Exit, CliError> {
     if matches!(verb.to, Form::Csv | Form::Parquet) {
         tables_are_here()?;
     }
-    let sources = inputs::open_all(&verb.logs)?;
+    output::apart(&verb.logs, &[("the output", verb.output.as_deref())])?;
+    let sources = joining::open_all(&verb.logs)?;
     let logs = reading::read(&sources)?;
     let analysis = analyze(&logs.trace, &Options::default());
     match &verb.output {
@@ -97,11 +97,7 @@ pub(super) fn run(verb: &Convert) -> Result<Exit, CliError> {
             result?;
         }
         Some(path) => {
-            let failed = |source| CliError::Output {
-                path: path.clone(),
-                source,
-            };
-            let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+            let mut file = BufWriter::new(output::create(path)?);
             write(verb, &logs.trace, &analysis, &mut file)?;
         }
     }

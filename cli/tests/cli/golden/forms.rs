@@ -22,7 +22,14 @@ fn every_form_says_the_same() {
             &["### Golden timings: regression", "| phase4 |"],
         ),
         ("junit", &["<?xml", "<failure", "phase phase4"]),
-        ("annotations", &["::error title=golden", "phase4 is slower"]),
+        (
+            "annotations",
+            &[
+                "::notice title=golden::REGRESSION",
+                "::error title=golden",
+                "phase4 is slower",
+            ],
+        ),
     ] {
         let said = desk.golden(&["check", &file, "--format", form]);
         assert_eq!(said.code, 1, "{form}");

@@ -43,6 +43,28 @@ fn from_runs_to_a_verdict() {
 }
 
 #[test]
+fn runs_with_injected_faults_are_no_golden() {
+    let desk = Desk::new();
+    let faulty = |text: String| text.replace("\"exact\":", "\"injected\":\"leak\",\"exact\":");
+    let bad = desk.file("bad.jsonl", &faulty(BASE.text()));
+    for verb in ["record", "history"] {
+        let refused = desk.golden(&[verb, &bad]);
+        assert_eq!(refused.code, 2, "{verb}: {}", refused.out);
+        assert!(
+            refused.err.contains("faults were injected (leak)"),
+            "{}",
+            refused.err
+        );
+    }
+    assert!(desk.stored().is_empty());
+    desk.accepted(&desk.file("base.jsonl", &BASE.text()));
+    let tried = desk.file("tried.jsonl", &faulty(GOOD.text()));
+    let said = desk.golden(&["check", &tried]);
+    assert_eq!(said.code, 3, "{}", said.out);
+    assert!(said.out.contains("gate.injected"), "{}", said.out);
+}
+
+#[test]
 fn ci_writes_nothing() {
     let desk = Desk::new();
     let base = desk.file("base.jsonl", &BASE.text());

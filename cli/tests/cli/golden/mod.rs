@@ -2,7 +2,9 @@
 
 mod forms;
 mod guides;
+mod jobs;
 mod making;
+mod others;
 mod past;
 mod traps;
 mod walk;

@@ -126,6 +126,81 @@ fn the_schema_describes_every_key() {
     }
 }
 
+#[test]
+fn what_is_odd_in_a_history_is_said_with_its_line() {
+    let desk = Desk::new();
+    let base = desk.file("base.jsonl", &BASE.text());
+    let add = |commit: &str, time: &str| {
+        let args = ["history", &base, "--commit", commit, "--time", time];
+        desk.golden(&args)
+    };
+    assert_eq!(add("aaaaaaa", "2025-01-02").code, 0);
+    let twice = add("aaaaaaa", "2025-01-02");
+    assert!(
+        twice.err.contains("line 2: the same record as in line 1"),
+        "{}",
+        twice.err
+    );
+    let back = add("bbbbbbb", "2025-01-01T00:00:00Z");
+    assert!(
+        back.err.contains("line 3: the clock goes back"),
+        "{}",
+        back.err
+    );
+    let odd = add("ccccccc", "yesterday");
+    assert!(odd.code == 2 && odd.err.contains("RFC 3339"), "{}", odd.err);
+    let listed = json(&desk.golden(&["history", "--format", "json"]));
+    assert_eq!(listed["points"], 2, "one is there twice");
+}
+
+#[cfg(feature = "plots")]
+#[test]
+fn a_candidate_is_drawn_beside_its_golden() {
+    let desk = Desk::new();
+    desk.accepted(&desk.file("base.jsonl", &BASE.text()));
+    let slower = GOOD.bent(|_, phase, _, ms| if phase == 4 { ms * 1.1 } else { ms });
+    let file = desk.file("slower.jsonl", &slower);
+    let svg = desk.path("check.svg").to_string_lossy().into_owned();
+    assert_eq!(desk.golden(&["check", &file, "--svg", &svg]).code, 1);
+    let text = std::fs::read_to_string(&svg).expect("drawn");
+    assert!(text.contains("REGRESSION") && text.contains("phase4"));
+    assert_eq!(desk.golden(&["record", &file]).code, 0);
+    let stored = desk.stored();
+    let name = stored
+        .iter()
+        .find(|name| name.ends_with(".golden.new"))
+        .expect("a candidate");
+    let goldens = desk.path("goldens").to_string_lossy().into_owned();
+    let path = desk.path("goldens").join("h200").join(name);
+    let path = path.to_string_lossy();
+    let (dir, page) = (desk.path("out"), desk.path("page.html"));
+    let (dir_arg, page_arg) = (dir.to_string_lossy(), page.to_string_lossy());
+    let args = [
+        "plot",
+        &path,
+        "--goldens",
+        &goldens,
+        "--svg",
+        &dir_arg,
+        "--html",
+        &page_arg,
+    ];
+    let said = desk.golden(&args);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let drawn = dir.join(name.replace(".golden.new", ".svg"));
+    let again = std::fs::read_to_string(drawn).expect("drawn");
+    let dots = |text: &str| text.matches("<circle").count();
+    assert!(again.contains("REGRESSION"), "the same verdict");
+    let all = 8 * (8 + 6);
+    assert_eq!(
+        (dots(&again), dots(&text)),
+        (all, all),
+        "every run of both sides"
+    );
+    let html = std::fs::read_to_string(&page).expect("written");
+    assert!(html.contains("All that the gate says") && html.contains("phase4 is slower"));
+}
+
 #[cfg(feature = "plots")]
 #[test]
 fn pictures_are_written() {

@@ -32,6 +32,14 @@ fn without(word: &str) -> Bent {
     Bent::Text(kept.join("\n"))
 }
 
+/// The good file and another one.
+fn beside(other: &str) -> Bent {
+    Bent::Files(vec![
+        ("good.jsonl", GOOD.text()),
+        ("beside.txt", other.to_owned()),
+    ])
+}
+
 /// Times that do not say what they should.
 fn of_times() -> Vec<(&'static str, i32, Bent)> {
     let phase = |wanted: u64, change: fn(u64, f64) -> f64| {
@@ -202,6 +210,21 @@ fn of_runs() -> Vec<(&'static str, i32, Bent)> {
     ]
 }
 
+/// Runs that are made up, and files that hold no time at all.
+fn of_files() -> Vec<(&'static str, i32, Bent)> {
+    let scaled = text(&BASE, |_, _, _, ms| ms * 1.002);
+    vec![
+        ("scaled copies", 3, scaled),
+        ("prose beside the runs", 3, beside("Slow today.\nVery.\n")),
+        ("an empty line beside the runs", 3, beside("\n")),
+        (
+            "a foreign table beside the runs",
+            3,
+            beside("name,price\napple,3\n"),
+        ),
+    ]
+}
+
 /// Other work, another machine, other figures, and what is no measurement at all.
 fn of_keys() -> Vec<(&'static str, i32, Bent)> {
     let peak = |exact| text(&Made { exact, ..GOOD }, |_, _, _, ms| ms);
@@ -300,6 +323,7 @@ fn no_trap_passes_in_silence() {
         .into_iter()
         .chain(of_text())
         .chain(of_runs())
+        .chain(of_files())
         .chain(of_keys())
         .collect();
     assert!(traps.len() >= 50, "{}", traps.len());
@@ -326,6 +350,48 @@ fn no_trap_passes_in_silence() {
         assert_eq!(said.code, expected, "{name}: {words}");
         assert!(!words.trim().is_empty(), "{name}: silent");
     }
+}
+
+#[test]
+fn inputs_that_hold_nothing_are_named() {
+    let desk = desk();
+    let good = desk.file("good.jsonl", &GOOD.text());
+    let mut args = vec!["check".to_owned(), good];
+    for (name, text) in [
+        ("notes.txt", "Slow.\n"),
+        ("line.log", "\n"),
+        ("a.csv", "a,b\n1,2\n"),
+    ] {
+        args.push(desk.file(name, text));
+    }
+    args.extend(["--inconclusive".to_owned(), "warn".to_owned()]);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let said = desk.golden(&args);
+    assert_eq!(said.code, 3, "{}{}", said.out, said.err);
+    for name in ["notes.txt", "line.log", "a.csv"] {
+        let line = said.out.lines().find(|line| line.contains(name));
+        let line = line.unwrap_or_default();
+        assert!(
+            line.starts_with("warning[gate.nothing_measured]"),
+            "{}",
+            said.out
+        );
+    }
+}
+
+#[test]
+fn all_zero_is_said_in_words() {
+    let desk = desk();
+    let file = desk.file("zero.jsonl", &GOOD.bent(|_, _, _, _| 0.0));
+    let said = desk.golden(&["check", &file]);
+    assert_eq!(said.code, 3, "{}", said.out);
+    assert!(said.out.contains("all times are 0"), "{}", said.out);
+    for noise in ["copied", "not measured, but"] {
+        assert!(!said.out.contains(noise), "{}", said.out);
+    }
+    let recorded = desk.golden(&["record", &file]);
+    assert_eq!(recorded.code, 2, "{}", recorded.out);
+    assert!(recorded.err.contains("all times are 0"), "{}", recorded.err);
 }
 
 #[test]

@@ -38,9 +38,10 @@ fn trace(run: u64, factor: f64, verified: bool, last: &str) -> String {
             at += 10;
             let noise = 400.0 * (1.0 + 0.01 * noise(run * 8 + job * 4 + partition));
             let ms = noise.round();
+            let end = f64::from(at) * 1000.0 + (noise * 997.0).rem_euclid(8000.0).floor();
             writeln!(
                 text,
-                "TIMELINE,{at},GPU_END,j{job},{place},t_us={at}000,gpu_ms={ms}"
+                "TIMELINE,{at},GPU_END,j{job},{place},t_us={end},gpu_ms={ms}"
             )
             .expect("memory takes it");
         }

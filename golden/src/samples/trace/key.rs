@@ -10,7 +10,7 @@ use crate::key::Difference;
 /// The key of a trace; a field that no line gives, or in which its runs differ, is left open.
 ///
 /// Our own traces carry `circuit`, `constraints`, `driver`, `cuda`, `clocks`, `cpu`,
-/// `build_profile` and `features` as `cfg.*` of `TRACE_START`.
+/// `partition_workers`, `host_bytes`, `build_profile` and `features` as `cfg.*` of `TRACE_START`.
 #[must_use]
 pub fn key_of_trace(trace: &Trace) -> Key {
     key_of(&trace.runs)
@@ -39,6 +39,8 @@ fn key_of(all: &[Run]) -> Key {
         clocks: text("clocks"),
         cpu: text("cpu"),
         workers: only(runs().map(|run| Some(u64::from(run.config.workers)))),
+        partition_workers: number("partition_workers"),
+        host_bytes: number("host_bytes"),
         concurrency: only(runs().map(concurrency)),
         build_profile: text("build_profile"),
         features: text("features"),
@@ -65,6 +67,11 @@ pub fn runs_differ(trace: &Trace) -> Vec<Difference> {
         }
     }
     found
+}
+
+/// The faults that were injected into a run, as its header lists them.
+pub(super) fn injected(run: &Run) -> Option<String> {
+    setting(run, "inject").map(str::to_owned)
 }
 
 /// A setting of the run's header.

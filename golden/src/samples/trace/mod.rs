@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::json;
 use tracefmt::finding::Confidence;
-use tracefmt::phase::{each_signed, residual_ms};
+use tracefmt::phase::{each_signed, on_device, residual_ms, synthesis};
 use tracefmt::run::{Mark, MarkKind, Outcome, Run, RunEnd, Trace};
 
 pub use self::key::{key_of_trace, runs_differ};
@@ -31,6 +31,7 @@ pub fn of_trace(trace: &Trace) -> Samples {
         let entry = out.run_mut(&id);
         entry.complete = complete(run);
         entry.commit.clone_from(&run.config.build);
+        entry.injected = key::injected(run);
         entry.exact = exact::figures(run);
         each(run, |phase, time| match time {
             Time::Of(ms, owner) => out.push(Sample {
@@ -75,6 +76,9 @@ pub fn write_trace(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
         if let Some(build) = &run.config.build {
             head["commit"] = json!(build);
         }
+        if let Some(faults) = key::injected(run) {
+            head["injected"] = json!(faults);
+        }
         let exact = exact::figures(run);
         if !exact.is_empty() {
             head["exact"] = json!(exact);
@@ -84,7 +88,7 @@ pub fn write_trace(trace: &Trace, out: &mut dyn Write) -> io::Result<()> {
         each(run, |phase, time| {
             let (ms, owner) = match time {
                 Time::Of(ms, owner) => (ms, owner),
-                Time::Negative(ms, _) => (ms as f64, Owner::NOBODY),
+                Time::Negative(ms, _) => (ms, Owner::NOBODY),
             };
             let sample = Line {
                 run: &id,
@@ -127,7 +131,7 @@ enum Time {
     /// Milliseconds, and whose.
     Of(f64, Owner),
     /// Milliseconds below zero, and the line.
-    Negative(i64, u64),
+    Negative(f64, u64),
 }
 
 /// Calls `sink` with every duration of a run: name of the phase, and the time.
@@ -137,9 +141,16 @@ fn each(run: &Run, mut sink: impl FnMut(&str, Time)) {
             partition: task.partition,
             verified: verified(run, index),
         };
-        for (phase, ms) in [("synth", task.synth_ms), ("gpu_ms", task.gpu_ms)] {
-            if let Some(ms) = ms {
-                sink(phase, Time::Of(ms as f64, owner));
+        let stages = [
+            ("synth", synthesis(run, task), task.synth_end),
+            ("gpu_ms", on_device(run, task), task.gpu_end),
+        ];
+        for (phase, spent, end) in stages {
+            let line = end.map_or(0, |end| u64::from(end.line.line));
+            match spent {
+                Some(spent) if spent.ms() < 0.0 => sink(phase, Time::Negative(spent.ms(), line)),
+                Some(spent) => sink(phase, Time::Of(spent.ms(), owner)),
+                None => {}
             }
         }
     }
@@ -149,7 +160,7 @@ fn each(run: &Run, mut sink: impl FnMut(&str, Time)) {
         if mark.kind() == MarkKind::Phase {
             let us = mark.us();
             let time = if us < 0 {
-                Time::Negative(us / 1000, line)
+                Time::Negative(us as f64 / 1000.0, line)
             } else {
                 Time::Of(us as f64 / 1000.0, owner)
             };
@@ -157,7 +168,7 @@ fn each(run: &Run, mut sink: impl FnMut(&str, Time)) {
         } else {
             each_signed(&run.marks, &mark, |phase, ms| {
                 let time = if ms < 0 {
-                    Time::Negative(ms, line)
+                    Time::Negative(ms as f64, line)
                 } else {
                     Time::Of(ms as f64, owner)
                 };
@@ -204,14 +215,16 @@ fn complete(run: &Run) -> bool {
     run.end == RunEnd::Complete && run.tasks.iter().all(|t| t.outcome == Outcome::Completed)
 }
 
-/// The input's path; with the run's number when the trace has several runs.
+/// The name of the input's file; with the run's number when the trace has several runs. A golden
+/// keeps it, and folders of the machine that recorded it are nobody else's business.
 fn name(trace: &Trace, run: &Run) -> String {
-    let input = trace.inputs.get(run.first.input as usize);
+    let input = trace.inputs.get(run.first.input() as usize);
     let path = input.map_or("trace", |input| input.path.as_str());
+    let file = path.rsplit('/').next().unwrap_or(path);
     if trace.runs.len() > 1 {
-        format!("{path}#{}", run.index)
+        format!("{file}#{}", run.index)
     } else {
-        path.to_owned()
+        file.to_owned()
     }
 }
 

@@ -1,9 +1,8 @@
 //! Transforms over Fr on the device: a domain's tables, and the passes of a transform in natural
 //! order or in place. What a pass does stands in `ntt.cu`.
 //!
-//! In place, a transform leaves frequency k0 + k1·2^b0 + k2·2^(b0 + b1) at place
-//! (k0·2^b1 + k1)·2^b2 + k2, with b0, b1, b2 from [`split`]; the reverse transform takes that
-//! order.
+//! In place, a transform leaves its values in the order of [`crate::plan::tables::frequency`]; the
+//! reverse transform takes that order.
 
 #![expect(
     unsafe_code,
@@ -13,40 +12,31 @@
 use blstrs::Scalar;
 use ff::{Field as _, PrimeField as _};
 
+use super::arena::Arena;
 use super::device::{Buffer, Device, Grid, arg};
 use crate::ProverError;
-use tables::{Direction, Powers, PowersArg};
+use crate::plan::constants::Constant;
+pub use crate::plan::passes::Way;
+use crate::plan::passes::{self, Pass, Walk};
+use crate::plan::tables::{LOG2_RANGE, both_ways_bytes, split};
+pub(super) use tables::Direction;
+use tables::{OnDevice, Side, Turn};
 
 mod tables;
+#[cfg(test)]
+mod tests;
 
-/// Smallest and largest domain, as binary logarithms.
-pub const LOG2_RANGE: std::ops::RangeInclusive<u32> = 10..=27;
 const POINTS: u32 = 2048;
 const THREADS: u32 = 256;
 /// Bytes of shared memory of a block: its points, one slot in nine left out against bank conflicts.
 const SHARED: u32 = POINTS / 8 * 9 * 32;
-/// What a pass multiplies its points by, as in `ntt.cu`: nothing, the root's powers, a coset's.
-const SCALE_NONE: u32 = 0;
-const SCALE_TWIDDLE: u32 = 1;
-const SCALE_PLACE: u32 = 2;
-
-/// Binary logarithms of the passes of a transform of 2^log2 points; a last 0 is no pass.
-pub fn split(log2: u32) -> [u32; 3] {
-    if log2 <= 18 {
-        return [log2.div_ceil(2), log2 / 2, 0];
-    }
-    let first = log2.div_ceil(3);
-    let second = (log2 - first).div_ceil(2);
-    [first, second, log2 - first - second]
-}
 
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Walk {
-    outer: u64,
-    inner: u64,
-    step: u64,
-    bits: u32,
+#[derive(Clone, Copy)]
+struct PowersArg {
+    low: u64,
+    high: u64,
+    low_bits: u32,
     pad: u32,
 }
 
@@ -56,23 +46,25 @@ struct PassArgs {
     input: u64,
     output: u64,
     roots: u64,
+    load_rows: u64,
+    store_rows: u64,
     load: Walk,
     store: Walk,
-    place: Walk,
     load_powers: PowersArg,
     store_powers: PowersArg,
     transforms: u64,
     inner_bits: u32,
     scale_load: u32,
     scale_store: u32,
-    w8: [[u32; 8]; 3],
+    rounds: u32,
+    w8: [Constant; 3],
 }
 
-/// Powers of a coset's generator and of its inverse over one domain.
+/// The tables of transforms over a coset of one domain.
 #[derive(Debug)]
 pub struct Coset {
-    forward: Powers,
-    inverse: Powers,
+    forward: Direction,
+    inverse: Direction,
 }
 
 /// A domain of 2^log2 points with its tables on the device.
@@ -85,35 +77,62 @@ pub struct DeviceDomain<'a> {
     inverse: Direction,
 }
 
-/// Which way a transform goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// From coefficients to values.
-    Forward,
-    /// From values to coefficients, 1/n included.
-    Inverse,
+/// One direction of a transform, on the domain or over the coset of a generator.
+fn turn(log2: u32, way: Way, coset: Option<Scalar>) -> Turn {
+    let root = root_of_order(log2);
+    let inverse = |of: Scalar| of.invert().unwrap_or(Scalar::ONE);
+    match way {
+        Way::Forward => Turn {
+            root,
+            scale: Scalar::ONE,
+            coset,
+        },
+        Way::Inverse => Turn {
+            root: inverse(root),
+            scale: inverse(Scalar::from(1_u64 << log2)),
+            coset: coset.map(inverse),
+        },
+    }
+}
+
+/// The tables of one direction, in the next pieces of an arena.
+///
+/// # Errors
+/// [`ProverError::DeviceDomain`] outside [`LOG2_RANGE`]; [`ProverError::DeviceLength`] if the
+/// arena is too small; [`ProverError::DeviceCall`].
+pub(super) fn direction(
+    device: &Device,
+    (log2, whole): (u32, u32),
+    (way, coset): (Way, Option<Scalar>),
+    arena: &mut Arena<'_>,
+) -> Result<Direction, ProverError> {
+    if !LOG2_RANGE.contains(&log2) {
+        return Err(ProverError::DeviceDomain {
+            least: *LOG2_RANGE.start(),
+            most: *LOG2_RANGE.end(),
+            log2,
+        });
+    }
+    let mut maker = OnDevice { device, arena };
+    Direction::new(&mut maker, &turn(log2, way, coset), (log2, whole))
 }
 
 impl<'a> DeviceDomain<'a> {
-    /// Makes the tables of a domain. Tables of at most 2^`whole` entries are kept whole: that
-    /// saves up to one product in fourteen and costs 32 bytes an entry, two tables a domain and
-    /// two a coset of as many entries as the domain has points.
+    /// Makes the tables of a domain, in an allocation of their own. Tables of at most 2^`whole`
+    /// entries are kept whole: that saves up to one product in twelve and costs 32 bytes an
+    /// entry, a table a direction of as many entries as the domain has points.
     ///
     /// # Errors
-    /// [`ProverError::DomainTooLarge`] outside [`LOG2_RANGE`], [`ProverError::DeviceCall`].
+    /// [`ProverError::DeviceDomain`] outside [`LOG2_RANGE`]; [`ProverError::DeviceCall`], out of
+    /// memory included.
     pub fn new(device: &'a Device, log2: u32, whole: u32) -> Result<Self, ProverError> {
-        if !LOG2_RANGE.contains(&log2) {
-            return Err(ProverError::DomainTooLarge { log2 });
-        }
-        let root = root_of_order(log2);
-        let inverse_root = root.invert().unwrap_or(Scalar::ONE);
-        let n_inverse = Scalar::from(1_u64 << log2).invert().unwrap_or(Scalar::ONE);
+        let [forward, inverse] = both_ways(device, (log2, whole), None)?;
         Ok(Self {
             device,
             log2,
             whole,
-            forward: Direction::new(device, root, Scalar::ONE, (log2, whole))?,
-            inverse: Direction::new(device, inverse_root, n_inverse, (log2, whole))?,
+            forward,
+            inverse,
         })
     }
 
@@ -127,17 +146,13 @@ impl<'a> DeviceDomain<'a> {
         self.log2
     }
 
-    /// The tables of the coset with generator `g`.
+    /// The tables of the coset with generator `g`, in an allocation of their own.
     ///
     /// # Errors
     /// [`ProverError::DeviceCall`].
     pub fn coset(&self, g: Scalar) -> Result<Coset, ProverError> {
-        let inverse = g.invert().unwrap_or(Scalar::ONE);
-        let sizes = (self.log2, self.whole);
-        Ok(Coset {
-            forward: Powers::new(self.device, g, Scalar::ONE, sizes)?,
-            inverse: Powers::new(self.device, inverse, Scalar::ONE, sizes)?,
-        })
+        let [forward, inverse] = both_ways(self.device, (self.log2, self.whole), Some(g))?;
+        Ok(Coset { forward, inverse })
     }
 
     /// Natural order to natural order, from `data` to `out`; `data` is used as scratch. With a
@@ -153,46 +168,26 @@ impl<'a> DeviceDomain<'a> {
         out: &Buffer,
         coset: Option<&Coset>,
     ) -> Result<(), ProverError> {
-        let passes = self.passes();
-        for (number, &bits) in passes.iter().enumerate() {
-            let last = number + 1 == passes.len();
-            let mut args = self.decimation(way, number, data);
-            if last {
-                (args.load, args.store) = self.last_walks();
-                args.place = args.store;
-                args.output = out.ptr();
-            }
-            match (way, coset) {
-                (Way::Forward, Some(coset)) if number == 0 => {
-                    args.place = args.load;
-                    args.scale_load = SCALE_PLACE;
-                    args.load_powers = coset.forward.arg();
-                }
-                (Way::Inverse, Some(coset)) if last => {
-                    args.scale_store = SCALE_PLACE;
-                    args.store_powers = coset.inverse.arg();
-                }
-                _ => {}
-            }
-            self.pass(bits, &args, [data, out])?;
-        }
-        Ok(())
+        let passes = passes::natural(split(self.log2), way, coset.is_some());
+        let direction = self.direction(way, coset);
+        run(self.device, self.log2, direction, &passes, [data, out])
     }
 
-    /// Natural order to the in-place order.
+    /// Natural order to the in-place order. An inverse transform with a coset takes the values on
+    /// it; a forward one knows no coset here.
     ///
     /// # Errors
     /// As [`transform`](Self::transform).
-    pub fn to_in_place(&self, way: Way, data: &Buffer) -> Result<(), ProverError> {
-        for (number, &bits) in self.passes().iter().enumerate() {
-            let mut args = self.decimation(way, number, data);
-            if number + 1 == self.passes().len() {
-                args.load = self.last_walks().0;
-                args.store = args.load;
-            }
-            self.pass(bits, &args, [data, data])?;
-        }
-        Ok(())
+    pub fn to_in_place(
+        &self,
+        way: Way,
+        data: &Buffer,
+        coset: Option<&Coset>,
+    ) -> Result<(), ProverError> {
+        let coset = coset.filter(|_| way == Way::Inverse);
+        let passes = passes::to_in_place(split(self.log2), coset.is_some());
+        let direction = self.direction(way, coset);
+        run(self.device, self.log2, direction, &passes, [data, data])
     }
 
     /// The in-place order to the natural one; with a coset the coefficients are scaled first.
@@ -205,22 +200,19 @@ impl<'a> DeviceDomain<'a> {
         data: &Buffer,
         coset: Option<&Coset>,
     ) -> Result<(), ProverError> {
-        let passes = self.passes();
-        for (number, &bits) in passes.iter().enumerate().rev() {
-            let mut args = self.decimation(way, number, data);
-            (args.scale_load, args.scale_store) = (args.scale_store, SCALE_NONE);
-            args.load_powers = args.store_powers;
-            if number + 1 == passes.len() {
-                (args.load, args.place) = self.last_walks();
-                args.store = args.load;
-                if let Some(coset) = coset {
-                    args.scale_load = SCALE_PLACE;
-                    args.load_powers = coset.forward.arg();
-                }
-            }
-            self.pass(bits, &args, [data, data])?;
+        let coset = coset.filter(|_| way == Way::Forward);
+        let passes = passes::from_in_place(split(self.log2), coset.is_some());
+        let direction = self.direction(way, coset);
+        run(self.device, self.log2, direction, &passes, [data, data])
+    }
+
+    fn direction<'b>(&'b self, way: Way, coset: Option<&'b Coset>) -> &'b Direction {
+        match (way, coset) {
+            (Way::Forward, None) => &self.forward,
+            (Way::Forward, Some(coset)) => &coset.forward,
+            (Way::Inverse, None) => &self.inverse,
+            (Way::Inverse, Some(coset)) => &coset.inverse,
         }
-        Ok(())
     }
 
     /// The values of a buffer, each made the one below r, on the host.
@@ -237,113 +229,110 @@ impl<'a> DeviceDomain<'a> {
                 found: data.bytes() / 32,
             });
         }
-        let ptr = data.ptr();
-        // SAFETY: the buffer holds n values.
-        unsafe {
-            self.device
-                .launch("fr_canonical", Grid::over(n, 256), &[arg(&ptr), arg(&n)])
-        }?;
+        self.device.canonical(data, n)?;
         self.device.read(data, &mut values)?;
         Ok(values)
     }
+}
 
-    fn passes(&self) -> Vec<u32> {
-        split(self.log2).into_iter().filter(|&b| b > 0).collect()
-    }
+/// The tables of both directions, in an allocation of their own.
+fn both_ways(
+    device: &Device,
+    sizes: (u32, u32),
+    coset: Option<Scalar>,
+) -> Result<[Direction; 2], ProverError> {
+    let bytes = both_ways_bytes(sizes.0, sizes.1, coset.is_some());
+    let buffer = device.alloc(usize::try_from(bytes).unwrap_or(usize::MAX))?;
+    let mut arena = Arena::new(&buffer);
+    let forward = direction(device, sizes, (Way::Forward, coset), &mut arena)?;
+    let inverse = direction(device, sizes, (Way::Inverse, coset), &mut arena)?;
+    Ok([forward, inverse])
+}
 
-    /// Pass `number` over columns [before][pass][after], in place, twiddles when storing.
-    fn decimation(&self, way: Way, number: usize, data: &Buffer) -> PassArgs {
-        let direction = match way {
-            Way::Forward => &self.forward,
-            Way::Inverse => &self.inverse,
-        };
-        let bits = split(self.log2);
-        let done: u32 = bits.iter().take(number).sum();
-        let own = bits.get(number).copied().unwrap_or(0);
-        let after = self.log2 - done - own;
-        let walk = Walk {
-            outer: 1 << (after + own),
-            inner: 1,
-            step: 1 << after,
-            bits: after,
-            pad: 0,
-        };
-        let twiddle = if number == 0 {
-            Some(&direction.outer)
-        } else {
-            direction.inner.as_ref()
-        };
-        let twiddle = twiddle.filter(|_| after > 0);
-        PassArgs {
-            input: data.ptr(),
-            output: data.ptr(),
-            roots: direction.roots.ptr(),
-            load: walk,
-            store: walk,
-            place: walk,
-            load_powers: PowersArg::default(),
-            store_powers: twiddle.map_or_else(PowersArg::default, Powers::arg),
-            transforms: 1 << (self.log2 - own),
-            inner_bits: after,
-            scale_load: SCALE_NONE,
-            scale_store: match twiddle {
-                None => SCALE_NONE,
-                Some(_) if number == 0 && direction.by_place => SCALE_PLACE,
-                Some(_) => SCALE_TWIDDLE,
-            },
-            w8: direction.w8,
+/// Puts the passes over 2^log2 points on the stream, from and to the first buffer or the second as
+/// they say.
+///
+/// # Errors
+/// [`ProverError::DeviceLength`], [`ProverError::DeviceCall`].
+pub(super) fn run(
+    device: &Device,
+    log2: u32,
+    direction: &Direction,
+    passes: &[Pass],
+    buffers: [&Buffer; 2],
+) -> Result<(), ProverError> {
+    let bytes = 32_usize << log2;
+    for buffer in buffers {
+        if buffer.bytes() < bytes {
+            return Err(ProverError::DeviceLength {
+                what: "a transform",
+                expected: bytes / 32,
+                found: buffer.bytes() / 32,
+            });
         }
     }
-
-    /// Where the last pass loads, neighbouring transforms being neighbours in the natural order,
-    /// and where its frequencies belong in that order.
-    fn last_walks(&self) -> (Walk, Walk) {
-        let [first, second, third] = split(self.log2);
-        let last = if third > 0 { third } else { second };
-        let middle = if third > 0 { second } else { 0 };
-        let load = Walk {
-            outer: 1 << last,
-            inner: 1 << (middle + last),
-            step: 1,
-            bits: first,
-            pad: 0,
-        };
-        let natural = Walk {
-            outer: 1 << first,
-            inner: 1,
-            step: 1 << (first + middle),
-            bits: first,
-            pad: 0,
-        };
-        (load, natural)
-    }
-
-    fn pass(&self, bits: u32, args: &PassArgs, buffers: [&Buffer; 2]) -> Result<(), ProverError> {
-        let bytes = usize::try_from(self.size() * 32).unwrap_or(usize::MAX);
-        for buffer in buffers {
-            if buffer.bytes() < bytes {
-                return Err(ProverError::DeviceLength {
-                    what: "a transform",
-                    expected: bytes / 32,
-                    found: buffer.bytes() / 32,
-                });
-            }
-        }
-        let columns = u64::from(POINTS >> bits);
+    for pass in passes {
+        let of = |second: bool| buffers[usize::from(second)].ptr();
+        let args = args(
+            log2,
+            direction,
+            pass,
+            [pass.from_second, pass.to_second].map(of),
+        );
+        let columns = u64::from(POINTS >> pass.bits);
+        let blocks = args.transforms.div_ceil(columns);
         let grid = Grid {
-            blocks: (
-                u32::try_from(args.transforms.div_ceil(columns)).unwrap_or(u32::MAX),
-                1,
-            ),
+            blocks: (u32::try_from(blocks).unwrap_or(u32::MAX), 1),
             threads: THREADS,
             shared: SHARED,
         };
         // SAFETY: both buffers hold the whole domain, the walks stay inside it, the tables were
         // made for it.
         unsafe {
-            self.device
-                .launch(&format!("ntt_pass_{bits}"), grid, &[arg(args)])
-        }
+            let name = format!("ntt_pass_{}", pass.bits);
+            device.launch(&name, grid, &[arg(&args)])
+        }?;
+    }
+    Ok(())
+}
+
+fn args(log2: u32, direction: &Direction, pass: &Pass, [input, output]: [u64; 2]) -> PassArgs {
+    let address = |table: Option<&Buffer>| table.map_or(0, Buffer::ptr);
+    let powers = |side: &Side<'_, Buffer>| PowersArg {
+        low: address(side.low),
+        high: address(side.high),
+        low_bits: side.low_bits,
+        pad: 0,
+    };
+    let [load, store] = direction.sides(pass);
+    PassArgs {
+        input,
+        output,
+        roots: direction.roots.ptr(),
+        load_rows: address(load.rows),
+        store_rows: address(store.rows),
+        load: pass.load,
+        store: pass.store,
+        load_powers: powers(&load),
+        store_powers: powers(&store),
+        transforms: 1 << (log2 - pass.bits),
+        inner_bits: pass.columns,
+        scale_load: load.kind,
+        scale_store: store.kind,
+        rounds: pass.bits / 3,
+        w8: direction.w8,
+    }
+}
+
+impl Device {
+    /// Makes the first n values of a buffer, which are below 2r, those below r, on the stream.
+    ///
+    /// # Errors
+    /// [`ProverError::DeviceLength`] if there are fewer, [`ProverError::DeviceCall`].
+    pub fn canonical(&self, data: &Buffer, n: u64) -> Result<(), ProverError> {
+        let ptr = data.slice(0, n.saturating_mul(32))?.ptr();
+        // SAFETY: the buffer holds n values.
+        unsafe { self.launch("fr_canonical", Grid::over(n, 256), &[arg(&ptr), arg(&n)]) }
     }
 }
 

@@ -1,5 +1,7 @@
-//! The tables of a domain on the device: powers of its root, whole or in two parts, and of a
-//! coset's generator.
+//! The tables of one direction of a transform, on a domain or on a coset: powers of the root
+//! between passes, for every place or in two parts, with the powers of a coset's generator and 1/n
+//! in them. What a table holds is said by a [`Spec`]; who makes it is a [`Maker`]: the device, or
+//! a test.
 
 #![expect(
     unsafe_code,
@@ -9,34 +11,61 @@
 use blstrs::Scalar;
 use ff::Field as _;
 
-use super::split;
 use crate::ProverError;
+use crate::cuda::arena::Arena;
 use crate::cuda::device::{Buffer, Device, Grid, arg};
+use crate::plan::constants::Constant;
+use crate::plan::passes::{Factor, Pass};
+use crate::plan::tables::{DirectionShape, split};
 
-/// The inner table of a transform in three passes has at most 2^18 entries and is always whole.
-const INNER_WHOLE: u32 = 18;
+/// What a pass multiplies its points by, as in `ntt.cu`: nothing, the power of row times column, an
+/// entry of its own for every place.
+const SCALE_NONE: u32 = 0;
+pub(super) const SCALE_TWIDDLE: u32 = 1;
+pub(super) const SCALE_PLACE: u32 = 2;
 
-/// Powers of one element on the device, whole or as two tables that are multiplied.
-#[derive(Debug)]
-pub(super) struct Powers {
-    low: Buffer,
-    high: Option<Buffer>,
-    low_bits: u32,
+/// Which exponents a table has at place i.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Exponents {
+    /// i·stride.
+    Multiples(u64),
+    /// row·column, for rows of 2^bits places; times a power by the row.
+    Products(u32),
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub(super) struct PowersArg {
-    low: u64,
-    high: u64,
-    low_bits: u32,
-    pad: u32,
+/// What a table holds: scale·base^exponent·rows^row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spec {
+    pub(super) base: Scalar,
+    pub(super) rows: Scalar,
+    pub(super) scale: Scalar,
+    pub(super) exponents: Exponents,
+}
+
+/// Makes tables.
+pub(super) trait Maker {
+    /// Where one is.
+    type Table;
+
+    /// The first n entries of a table.
+    fn powers(&mut self, spec: &Spec, n: u64) -> Result<Self::Table, ProverError>;
+
+    /// base^e for e < n, as constants.
+    fn constants(&mut self, base: Scalar, n: u64) -> Result<Self::Table, ProverError>;
+}
+
+/// Makes tables on the device, in the next pieces of an arena.
+#[derive(Debug)]
+pub(super) struct OnDevice<'a, 'b> {
+    pub(super) device: &'a Device,
+    pub(super) arena: &'a mut Arena<'b>,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct BitPowers {
     square: [[u64; 4]; 32],
+    row_square: [[u64; 4]; 9],
     scale: [u64; 4],
 }
 
@@ -44,154 +73,181 @@ fn limbs(value: Scalar) -> [u64; 4] {
     blst::blst_fr::from(value).l
 }
 
-/// As 32-bit limbs, for a struct that the kernels align by four bytes.
-fn words(value: Scalar) -> [u32; 8] {
-    let limbs = limbs(value);
-    std::array::from_fn(|at| (limbs[at / 2] >> (32 * (at % 2)) & 0xffff_ffff) as u32)
-}
-
-/// Which exponents a table has at place i.
-#[derive(Clone, Copy)]
-enum Exponents {
-    /// i·stride.
-    Multiples(u64),
-    /// row·column, for rows of 2^bits places.
-    Products(u32),
-}
-
-/// scale·base^e for n exponents, on the device.
-fn powers_of(
-    device: &Device,
-    base: Scalar,
-    scale: Scalar,
-    (n, exponents): (u64, Exponents),
-) -> Result<Buffer, ProverError> {
-    let buffer = device.alloc(usize::try_from(n * 32).unwrap_or(usize::MAX))?;
-    let mut square = [[0; 4]; 32];
+/// base^(2^b) for b from 0.
+fn squares<const N: usize>(base: Scalar) -> [[u64; 4]; N] {
     let mut power = base;
-    for slot in &mut square {
-        *slot = limbs(power);
+    std::array::from_fn(|_| {
+        let own = limbs(power);
         power = power.square();
-    }
-    let bits = BitPowers {
-        square,
-        scale: limbs(scale),
-    };
-    let out = buffer.ptr();
-    let (stride, columns) = match exponents {
-        Exponents::Multiples(stride) => (stride, 64_u32),
-        Exponents::Products(bits) => (0, bits),
-    };
-    // SAFETY: the buffer has n elements.
-    unsafe {
-        let args = [arg(&out), arg(&n), arg(&stride), arg(&columns), arg(&bits)];
-        device.launch("ntt_powers", Grid::over(n, 128), &args)?;
-    }
-    Ok(buffer)
+        own
+    })
 }
 
-impl Powers {
-    /// scale·base^e for e < 2^log2, whole up to 2^whole entries.
-    pub(super) fn new(
-        device: &Device,
-        base: Scalar,
-        scale: Scalar,
-        (log2, whole): (u32, u32),
-    ) -> Result<Self, ProverError> {
-        if log2 <= whole {
-            let low = powers_of(device, base, scale, (1 << log2, Exponents::Multiples(1)))?;
-            return Ok(Self {
-                low,
-                high: None,
-                low_bits: log2,
-            });
+impl Maker for OnDevice<'_, '_> {
+    type Table = Buffer;
+
+    fn powers(&mut self, spec: &Spec, n: u64) -> Result<Buffer, ProverError> {
+        let buffer = self.arena.take(n * 32)?;
+        let bits = BitPowers {
+            square: squares(spec.base),
+            row_square: squares(spec.rows),
+            scale: limbs(spec.scale),
+        };
+        let out = buffer.ptr();
+        let (stride, columns) = match spec.exponents {
+            Exponents::Multiples(stride) => (stride, 64_u32),
+            Exponents::Products(bits) => (0, bits),
+        };
+        // SAFETY: the buffer has n elements.
+        unsafe {
+            let args = [arg(&out), arg(&n), arg(&stride), arg(&columns), arg(&bits)];
+            self.device
+                .launch("ntt_powers", Grid::over(n, 128), &args)?;
         }
-        let low_bits = log2 / 2;
-        let step = 1_u64 << low_bits;
-        Ok(Self {
-            low: powers_of(device, base, Scalar::ONE, (step, Exponents::Multiples(1)))?,
-            high: Some(powers_of(
-                device,
-                base,
-                scale,
-                (1 << (log2 - low_bits), Exponents::Multiples(step)),
-            )?),
-            low_bits,
-        })
+        Ok(buffer)
     }
 
-    pub(super) fn arg(&self) -> PowersArg {
-        PowersArg {
-            low: self.low.ptr(),
-            high: self.high.as_ref().map_or(0, Buffer::ptr),
-            low_bits: self.low_bits,
-            pad: 0,
-        }
+    fn constants(&mut self, base: Scalar, n: u64) -> Result<Buffer, ProverError> {
+        let powers = std::iter::successors(Some(Scalar::ONE), |power| Some(power * base));
+        let words: Vec<u32> = (0..n)
+            .zip(powers)
+            .flat_map(|(_, power)| Constant::new(power).words())
+            .collect();
+        let buffer = self.arena.take(size_of_val(words.as_slice()) as u64)?;
+        self.device.write(&buffer, &words)?;
+        Ok(buffer)
     }
+}
+
+/// What one side of a pass multiplies by.
+#[derive(Debug)]
+pub(super) struct Side<'a, T> {
+    /// How the exponent is found.
+    pub(super) kind: u32,
+    /// The table, or its first part.
+    pub(super) low: Option<&'a T>,
+    /// Its second part.
+    pub(super) high: Option<&'a T>,
+    /// Bits of an exponent that the first part takes.
+    pub(super) low_bits: u32,
+    /// Constants by row.
+    pub(super) rows: Option<&'a T>,
+}
+
+/// The element that a direction's coefficients are powers of, and what they are scaled by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// The root of the domain, or its inverse.
+    pub(super) root: Scalar,
+    /// One, or 1/n.
+    pub(super) scale: Scalar,
+    /// The coset's generator, or its inverse.
+    pub(super) coset: Option<Scalar>,
 }
 
 /// The tables of one direction.
 #[derive(Debug)]
-pub(super) struct Direction {
-    pub(super) roots: Buffer,
-    pub(super) w8: [[u32; 8]; 3],
+pub(crate) struct Direction<T = Buffer> {
+    pub(super) roots: T,
+    pub(super) w8: [Constant; 3],
     /// Powers of the domain's root, for the pass with the most columns.
-    pub(super) outer: Powers,
-    /// Whether that table has the product of row and column for every place, one read a point.
-    pub(super) by_place: bool,
-    /// Powers of the root of the inner 2^(b1 + b2) points, times 1/n if the direction is inverse.
-    pub(super) inner: Option<Powers>,
+    outer: T,
+    /// The second part of them, where they are not whole.
+    outer_high: Option<T>,
+    low_bits: u32,
+    outer_rows: Option<T>,
+    /// Powers of the root of the inner 2^(b1 + b2) points.
+    inner: Option<T>,
+    last_rows: Option<T>,
 }
 
-impl Direction {
+impl<T> Direction<T> {
     pub(super) fn new(
-        device: &Device,
-        root: Scalar,
-        scale: Scalar,
+        maker: &mut impl Maker<Table = T>,
+        turn: &Turn,
         (log2, whole): (u32, u32),
     ) -> Result<Self, ProverError> {
-        let [first, _, last] = split(log2);
-        let order_512 = if log2 >= 9 {
-            root.pow_vartime([1_u64 << (log2 - 9)])
+        let shape = DirectionShape::new(log2, whole, turn.coset.is_some());
+        let [first, ..] = split(log2);
+        let g = turn.coset.unwrap_or(Scalar::ONE);
+        let power = |base: Scalar, log2: u32| base.pow_vartime([1_u64 << log2]);
+        let order_512 = power(turn.root, log2.saturating_sub(9));
+        let roots = maker.constants(order_512, shape.roots)?;
+        // 1/n goes with the last table that there is.
+        let scale = if shape.inner > 0 {
+            Scalar::ONE
         } else {
-            root
+            turn.scale
         };
-        let w8 = [64_u64, 128, 192].map(|e| words(order_512.pow_vartime([e])));
-        let three = last > 0;
-        let outer_scale = if three { Scalar::ONE } else { scale };
-        let inner = if three {
-            let base = root.pow_vartime([1_u64 << first]);
-            Some(Powers::new(
-                device,
-                base,
-                scale,
-                (log2 - first, INNER_WHOLE),
-            )?)
+        let mut spec = Spec {
+            base: turn.root,
+            rows: g,
+            scale,
+            exponents: Exponents::Products(log2 - first),
+        };
+        let (outer, outer_high) = if shape.by_place {
+            (maker.powers(&spec, shape.outer.low)?, None)
         } else {
-            None
+            spec.rows = Scalar::ONE;
+            spec.exponents = Exponents::Multiples(shape.outer.low);
+            let high = maker.powers(&spec, shape.outer.high)?;
+            spec.scale = Scalar::ONE;
+            spec.exponents = Exponents::Multiples(1);
+            (maker.powers(&spec, shape.outer.low)?, Some(high))
         };
-        let by_place = log2 <= whole;
-        let outer = if by_place {
-            let exponents = Exponents::Products(log2 - first);
-            Powers {
-                low: powers_of(device, root, outer_scale, (1 << log2, exponents))?,
-                high: None,
-                low_bits: log2,
-            }
-        } else {
-            Powers::new(device, root, outer_scale, (log2, whole))?
+        let inner = Spec {
+            base: power(turn.root, first),
+            rows: power(g, first),
+            scale: turn.scale,
+            exponents: Exponents::Products(split(log2)[2]),
         };
+        let some = |n: u64| (n > 0).then_some(n);
+        let last_bits = shape.last_rows.max(1).ilog2();
+        let last = power(g, log2 - last_bits);
         Ok(Self {
-            roots: powers_of(
-                device,
-                order_512,
-                Scalar::ONE,
-                (512, Exponents::Multiples(1)),
-            )?,
-            w8,
+            roots,
+            w8: [64_u64, 128, 192].map(|e| Constant::new(order_512.pow_vartime([e]))),
             outer,
-            by_place,
-            inner,
+            outer_high,
+            low_bits: shape.outer.low_bits,
+            outer_rows: some(shape.outer_rows)
+                .map(|n| maker.constants(g, n))
+                .transpose()?,
+            inner: some(shape.inner)
+                .map(|n| maker.powers(&inner, n))
+                .transpose()?,
+            last_rows: some(shape.last_rows)
+                .map(|n| maker.constants(last, n))
+                .transpose()?,
         })
+    }
+
+    /// What a pass multiplies by when it loads, and when it stores.
+    pub(super) fn sides(&self, pass: &Pass) -> [Side<'_, T>; 2] {
+        [pass.before, pass.after].map(|factor| self.side(factor))
+    }
+
+    fn side(&self, factor: Factor) -> Side<'_, T> {
+        let (kind, low, high, rows) = match factor {
+            Factor::None => (SCALE_NONE, None, None, None),
+            Factor::Outer => {
+                let kind = if self.outer_high.is_some() {
+                    SCALE_TWIDDLE
+                } else {
+                    SCALE_PLACE
+                };
+                let high = self.outer_high.as_ref();
+                (kind, Some(&self.outer), high, self.outer_rows.as_ref())
+            }
+            Factor::Inner => (SCALE_PLACE, self.inner.as_ref(), None, None),
+            Factor::Rows => (SCALE_NONE, None, None, self.last_rows.as_ref()),
+        };
+        Side {
+            kind,
+            low,
+            high,
+            low_bits: self.low_bits,
+            rows,
+        }
     }
 }

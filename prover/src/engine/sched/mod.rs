@@ -60,6 +60,15 @@ impl<C, S> Default for Leftovers<C, S> {
     }
 }
 
+/// A part of a partition's way that a worker takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leg {
+    /// Synthesis.
+    Synthesis,
+    /// The device.
+    Device,
+}
+
 /// Why a worker comes back without what it was to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
@@ -97,6 +106,7 @@ pub(super) struct Ended {
     pub(super) verified: u64,
     pub(super) failed: u64,
     pub(super) cancelled: u64,
+    pub(super) fallbacks: u64,
 }
 
 #[derive(Debug)]
@@ -231,26 +241,37 @@ impl<C, S, P> Sched<C, S, P> {
         self.used_bytes = self.used_bytes.saturating_sub(bytes);
     }
 
-    /// A partition comes back from synthesis.
-    pub(super) fn end_synth(
+    /// A partition comes back from a worker, and goes to the next line.
+    pub(super) fn end_leg(
         &mut self,
+        leg: Leg,
         key: Key,
         made: Result<S, Failure>,
         now_us: u64,
     ) -> Leftovers<C, S> {
         let spent = self.spent(key, now_us);
         if let Some(job) = self.jobs.get_mut(&key.job) {
-            job.synth_us += spent;
+            match leg {
+                Leg::Synthesis => job.synth_us += spent,
+                Leg::Device => job.gpu_us += spent,
+            }
         }
-        match made {
-            Ok(state) if self.is_wanted(key) => {
+        let state = match made {
+            Ok(state) if self.is_wanted(key) => state,
+            Ok(state) => return self.skip(key, Some(state), now_us),
+            Err(failure) => return self.fail(key, failure, now_us),
+        };
+        match leg {
+            Leg::Synthesis => {
                 self.set(key, PartState::Queued, now_us);
                 self.queued.insert(key, state);
-                Leftovers::default()
             }
-            Ok(state) => self.skip(key, Some(state), now_us),
-            Err(failure) => self.fail(key, failure, now_us),
+            Leg::Device => {
+                self.set(key, PartState::Finishing, now_us);
+                self.finishing.push_back((key, state));
+            }
         }
+        Leftovers::default()
     }
 
     /// The head of the device queue.
@@ -258,28 +279,6 @@ impl<C, S, P> Sched<C, S, P> {
         let (key, state) = self.queued.pop_first()?;
         let task = self.enter(key, PartState::Proving, now_us)?;
         Some((task, state))
-    }
-
-    /// A partition comes back from a device.
-    pub(super) fn end_device(
-        &mut self,
-        key: Key,
-        made: Result<S, Failure>,
-        now_us: u64,
-    ) -> Leftovers<C, S> {
-        let spent = self.spent(key, now_us);
-        if let Some(job) = self.jobs.get_mut(&key.job) {
-            job.gpu_us += spent;
-        }
-        match made {
-            Ok(state) if self.is_wanted(key) => {
-                self.set(key, PartState::Finishing, now_us);
-                self.finishing.push_back((key, state));
-                Leftovers::default()
-            }
-            Ok(state) => self.skip(key, Some(state), now_us),
-            Err(failure) => self.fail(key, failure, now_us),
-        }
     }
 
     /// The next partition to put together and check.

@@ -37,12 +37,12 @@ fn pass(machine: &mut Machine, now_us: u64) -> Key {
     let (task, circuit, bytes) = machine.start_synth(now_us).expect("one waits");
     assert!(
         machine
-            .end_synth(task.key, Ok(circuit), now_us)
+            .end_leg(Leg::Synthesis, task.key, Ok(circuit), now_us)
             .states
             .is_empty()
     );
     let (task, state) = machine.start_device(now_us).expect("one is queued");
-    drop(machine.end_device(task.key, Ok(state), now_us));
+    drop(machine.end_leg(Leg::Device, task.key, Ok(state), now_us));
     let (task, state) = machine.start_finish(now_us).expect("one is proved");
     machine.release(bytes);
     drop(machine.end_finish(task.key, Ok(state), now_us));
@@ -81,7 +81,7 @@ fn the_head_waits_for_memory_and_is_not_overtaken() {
         machine.start_synth(0).is_none(),
         "8 + 8 > 10, and 1 is behind"
     );
-    drop(machine.end_synth(task.key, Ok(circuit), 0));
+    drop(machine.end_leg(Leg::Synthesis, task.key, Ok(circuit), 0));
     assert!(
         machine.start_synth(0).is_none(),
         "memory is held in the queue"
@@ -115,13 +115,13 @@ fn a_failure_gives_up_what_waits_and_keeps_the_first_reason() {
     submit(&mut machine, "other", Priority::Normal, 1);
     let started: Vec<_> = (0..3).filter_map(|_| machine.start_synth(0)).collect();
     let keys: Vec<Key> = started.iter().map(|(task, ..)| task.key).collect();
-    drop(machine.end_synth(keys[0], Ok(7), 1));
+    drop(machine.end_leg(Leg::Synthesis, keys[0], Ok(7), 1));
     let own = |why: &str| Err(Failure::Own(why.to_owned()));
-    let left = machine.end_synth(keys[1], own("first"), 2);
+    let left = machine.end_leg(Leg::Synthesis, keys[1], own("first"), 2);
     assert_eq!((left.circuits, left.states), (vec![3], vec![7]));
     assert!(started[2].0.is_stopped());
     assert!(machine.take_news().is_empty(), "one is still in flight");
-    drop(machine.end_synth(keys[2], own("second"), 3));
+    drop(machine.end_leg(Leg::Synthesis, keys[2], own("second"), 3));
     let report = machine.take_report(job).expect("ended");
     assert_eq!(report.end, JobEnd::Failed("first".to_owned()));
     assert!(report.proofs.is_empty());
@@ -138,7 +138,7 @@ fn a_cancelled_job_ends_when_its_last_partition_is_back() {
     assert_eq!(left.circuits, [1]);
     assert!(!machine.cancel("j", 1).0, "once is enough");
     assert!(machine.take_report(job).is_none());
-    let left = machine.end_synth(task.key, Ok(circuit), 2);
+    let left = machine.end_leg(Leg::Synthesis, task.key, Ok(circuit), 2);
     assert_eq!(left.states, [0]);
     let report = machine.take_report(job).expect("ended");
     assert_eq!(report.end, JobEnd::Cancelled);
@@ -335,8 +335,8 @@ impl World {
             Come::Stopped => Err(Failure::Stopped),
         };
         drop(match station {
-            0 => self.machine.end_synth(key, made, now_us),
-            1 => self.machine.end_device(key, made, now_us),
+            0 => self.machine.end_leg(Leg::Synthesis, key, made, now_us),
+            1 => self.machine.end_leg(Leg::Device, key, made, now_us),
             _ => self.machine.end_finish(key, made, now_us),
         });
     }
@@ -432,7 +432,7 @@ proptest! {
         world.audit();
         prop_assert_eq!(world.ended.len(), world.accepted.len());
         prop_assert_eq!(world.machine.used_bytes, 0);
-        let Ended { verified, failed, cancelled } = world.machine.ended;
+        let Ended { verified, failed, cancelled, .. } = world.machine.ended;
         prop_assert_eq!(verified + failed + cancelled, world.accepted.len() as u64);
     }
 }

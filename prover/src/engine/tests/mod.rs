@@ -5,6 +5,8 @@ mod batch;
 mod devices;
 mod faults;
 mod life;
+mod pins;
+mod room;
 mod work;
 
 use std::io::{self, Write};
@@ -51,6 +53,7 @@ fn config(faults: &[&str]) -> Config {
         synth_workers: 2,
         device_workers: 2,
         finishers: 1,
+        expected: 0,
         limits: Limits {
             host_bytes: 8,
             waiting: 1000,

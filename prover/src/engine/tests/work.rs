@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use crate::device::Work;
+use crate::device::{Streamed, Work};
 use crate::plan::{Kernel, Phase, Sizes};
 
 /// What goes wrong with a partition.
@@ -55,6 +55,10 @@ pub(super) struct Fake {
     inside_max: AtomicU64,
     /// Whether endless kernels end.
     released: AtomicU64,
+    /// Whether one was entered.
+    entered: AtomicU64,
+    /// What streams where there is no room for it, in three parts.
+    key: Arc<[[u8; 32]; 3]>,
 }
 
 #[derive(Debug)]
@@ -76,8 +80,20 @@ impl Fake {
         self.alive.load(Ordering::SeqCst)
     }
 
+    /// Where what streams lies.
+    pub(super) fn key_ranges(&self) -> Vec<u64> {
+        self.key.iter().map(|part| part.as_ptr() as u64).collect()
+    }
+
     pub(super) fn kernels_side_by_side(&self) -> u64 {
         self.inside_max.load(Ordering::SeqCst)
+    }
+
+    /// Waits until an endless kernel runs.
+    pub(super) fn await_endless(&self) {
+        while self.entered.load(Ordering::SeqCst) == 0 {
+            thread::yield_now();
+        }
     }
 
     pub(super) fn release_endless(&self) {
@@ -120,6 +136,14 @@ impl Work for Fake {
         Some((state.buffer.as_ptr() as u64, state.buffer.len() as u64))
     }
 
+    fn streamed(&self, _state: &State) -> Option<Streamed> {
+        let range = |part: &[u8; 32]| (part.as_ptr() as u64, 32);
+        Some(Streamed {
+            ranges: self.key.iter().map(range).collect(),
+            owner: Arc::<[[u8; 32]; 3]>::clone(&self.key),
+        })
+    }
+
     fn kernel(&self, kernel: Kernel, state: &mut State) -> Result<(), String> {
         let inside = self.inside.fetch_add(1, Ordering::SeqCst) + 1;
         self.inside_max.fetch_max(inside, Ordering::SeqCst);
@@ -131,6 +155,7 @@ impl Work for Fake {
             }
             Some(Trouble::KernelPanics(phase)) => assert_ne!(phase, kernel.phase, "on purpose"),
             Some(Trouble::Endless) => {
+                self.entered.store(1, Ordering::SeqCst);
                 while self.released.load(Ordering::SeqCst) == 0 {
                     thread::yield_now();
                 }
@@ -141,6 +166,10 @@ impl Work for Fake {
             state.phases.push(kernel.phase);
         }
         Ok(())
+    }
+
+    fn again(&self, state: &mut State) {
+        state.phases.clear();
     }
 
     fn assemble(&self, state: &mut State) -> Result<u64, String> {

@@ -1,10 +1,10 @@
 //! The modulus and its relatives in limbs of 52 bits, and the way between limbs and words.
 
 use super::super::field::{self, MODULUS};
+use crate::wide::MASK;
 use blst::blst_fp;
 
 pub(super) const LIMBS: usize = 8;
-pub(super) const MASK: u64 = (1 << 52) - 1;
 /// p in limbs of 52 bits.
 pub(super) const P: [u64; LIMBS] = limbs(MODULUS);
 /// The top limb of p, p / 2^364 rounded down.

@@ -4,47 +4,20 @@
 
 use super::super::lanes::{WIDTH, Work};
 use super::Kept;
-use super::limbs::{LIMBS, MASK, MINUS_P, MULTIPLES, P, P_INVERSE, P_TOP, P_TOP_RECIPROCAL};
+use super::limbs::{LIMBS, MINUS_P, MULTIPLES, P, P_INVERSE, P_TOP, P_TOP_RECIPROCAL};
+pub(super) use crate::wide::constant;
+use crate::wide::{MASK, across, add, carry, every, product};
 use blst::blst_fp;
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_load_epi64,
     _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_blend_epi64, _mm512_mask_sub_epi64,
-    _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_permutexvar_epi64,
-    _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_i64x2,
-    _mm512_slli_epi64, _mm512_srai_epi64, _mm512_srli_epi64, _mm512_store_epi64, _mm512_sub_epi64,
-    _mm512_testn_epi64_mask, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
+    _mm512_maskz_loadu_epi64, _mm512_permutex2var_epi64, _mm512_permutexvar_epi64,
+    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_i64x2, _mm512_slli_epi64,
+    _mm512_srli_epi64, _mm512_store_epi64, _mm512_sub_epi64, _mm512_testn_epi64_mask,
+    _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
 type Limbs = [__m512i; LIMBS];
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn every(word: u64) -> __m512i {
-    _mm512_set1_epi64(word.cast_signed())
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn constant(limbs: &[u64; LIMBS]) -> Limbs {
-    let mut out = [_mm512_setzero_si512(); LIMBS];
-    for (out, limb) in out.iter_mut().zip(limbs) {
-        *out = every(*limb);
-    }
-    out
-}
-
-/// Limbs of 52 bits again; the top one keeps what is over, and the sign.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn carry(mut limbs: Limbs) -> Limbs {
-    let mask = every(MASK);
-    for at in 0..LIMBS - 1 {
-        let over = _mm512_srai_epi64::<52>(limbs[at]);
-        limbs[at + 1] = _mm512_add_epi64(limbs[at + 1], over);
-        limbs[at] = _mm512_and_si512(limbs[at], mask);
-    }
-    limbs
-}
 
 /// A value between −3.9p and 3.9p in carried limbs, brought to 0 to p + p/2^11.
 #[inline]
@@ -68,24 +41,7 @@ fn reduce(limbs: Limbs) -> Limbs {
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn mul(a: &Limbs, b: &Limbs) -> Limbs {
-    let zero = _mm512_setzero_si512();
-    let mut t = [zero; LIMBS];
-    for b in b {
-        for at in 0..LIMBS {
-            t[at] = _mm512_madd52lo_epu64(t[at], a[at], *b);
-        }
-        let m = _mm512_madd52lo_epu64(zero, t[0], every(P_INVERSE));
-        for at in 0..LIMBS {
-            t[at] = _mm512_madd52lo_epu64(t[at], m, every(P[at]));
-        }
-        t[1] = _mm512_add_epi64(t[1], _mm512_srli_epi64::<52>(t[0]));
-        for at in 0..LIMBS {
-            let next = if at + 1 < LIMBS { t[at + 1] } else { zero };
-            let high = _mm512_madd52hi_epu64(next, a[at], *b);
-            t[at] = _mm512_madd52hi_epu64(high, m, every(P[at]));
-        }
-    }
-    carry(t)
+    product(a, b, &P, P_INVERSE)
 }
 
 #[inline]
@@ -123,11 +79,7 @@ pub(super) fn diff(a: &Limbs, b: &Limbs) -> Limbs {
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn sum(a: &Limbs, b: &Limbs) -> Limbs {
-    let mut out = *a;
-    for at in 0..LIMBS {
-        out[at] = _mm512_add_epi64(a[at], b[at]);
-    }
-    carry(out)
+    carry(add(a, b))
 }
 
 /// 2p − a: up to 2p, which every use of an ordinate has room for; blank lanes stay blank.
@@ -274,16 +226,6 @@ pub(super) fn enter(words: &Limbs) -> Limbs {
     let mut out = carry(t);
     out[7] = _mm512_and_si512(out[7], mask);
     out
-}
-
-/// Bits that lie in two words.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn across<const DOWN: u32, const UP: u32>(low: __m512i, high: __m512i) -> __m512i {
-    _mm512_or_si512(
-        _mm512_srli_epi64::<DOWN>(low),
-        _mm512_slli_epi64::<UP>(high),
-    )
 }
 
 #[inline]

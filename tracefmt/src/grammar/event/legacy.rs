@@ -5,7 +5,7 @@
 //! and leaves it to the caller to build the event once.
 
 use super::number;
-use crate::event::{Place, What};
+use crate::event::{EventKind, Place, What};
 use crate::grammar::text;
 
 /// One line's job id and detail.
@@ -28,7 +28,7 @@ enum Detail<'a> {
 }
 
 /// An event of the old dialects that holds no text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     SynthStart,
     SynthStartSnap,
@@ -44,7 +44,7 @@ pub(super) enum Step {
 }
 
 /// Worker and partition.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlainPlace {
     worker: Option<u32>,
     partition: Option<u32>,
@@ -62,6 +62,20 @@ impl PlainPlace {
 }
 
 impl Step {
+    /// Its kind.
+    #[inline]
+    pub(super) const fn kind(self) -> EventKind {
+        match self {
+            Self::SynthStart | Self::SynthStartSnap => EventKind::SynthStart,
+            Self::SynthEnd(_) | Self::SynthEndSnap(_) => EventKind::SynthEnd,
+            Self::ChanSend | Self::ChanSendSnap => EventKind::ChanSend,
+            Self::GpuQueue | Self::GpuQueueMonolithic => EventKind::GpuQueue,
+            Self::GpuPickup => EventKind::GpuPickup,
+            Self::GpuStart => EventKind::GpuStart,
+            Self::GpuEnd(_) => EventKind::GpuEnd,
+        }
+    }
+
     /// What happened.
     #[inline]
     pub(super) fn what<'a>(self) -> What<'a> {

@@ -31,9 +31,10 @@ pub fn parse_event(text: &[u8]) -> Option<Event<'_>> {
 
 /// An event of the old dialects without its job id: what most lines of a log say, small enough to
 /// be kept for another thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlainEvent {
-    ms: u64,
+    /// Milliseconds since the epoch.
+    pub(crate) ms: u64,
     place: legacy::PlainPlace,
     step: legacy::Step,
 }
@@ -50,23 +51,60 @@ impl PlainEvent {
             what: self.step.what(),
         }
     }
+
+    /// Where it happened.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        self.place.place()
+    }
+
+    /// What kind it is.
+    #[inline]
+    pub(crate) const fn kind(&self) -> EventKind {
+        self.step.kind()
+    }
 }
 
-/// Reads a `TIMELINE` line of the old dialects whose only text is its job id, and gives that too;
-/// none for all others, which [`parse_event`] may still read.
+/// Reads a `TIMELINE` line of the old dialects whose job id is plain, and gives that too: letters
+/// of a UUID, of a miner's task name, of a key word. A line that passes holds no other line, since
+/// none can stand in its numbers or its job. None for all others, which [`parse_event`] may still
+/// read.
 #[inline]
-pub(crate) fn parse_plain_event(text: &[u8]) -> Option<(PlainEvent, &str)> {
+pub(crate) fn parse_plain_event(text: &[u8]) -> Option<(PlainEvent, &[u8])> {
     let (ms, rest) = number::front(text.strip_prefix(b"TIMELINE,")?)?;
     let split = legacy::split(rest.strip_prefix(b",")?)?;
     let step = split.step()?;
-    if has_comma(split.job) {
-        return None;
-    }
     let place = split.plain_place();
-    Some((
-        PlainEvent { ms, place, step },
-        std::str::from_utf8(split.job).ok()?,
-    ))
+    is_plain_job(split.job).then_some((PlainEvent { ms, place, step }, split.job))
+}
+
+/// Whether a job id is made of `-`, `_`, digits and letters up to `z` but `L`, and nothing that
+/// another line or another field would bring.
+#[inline]
+fn is_plain_job(job: &[u8]) -> bool {
+    // Sixteen bytes at a time; the last sixteen may overlap the ones before.
+    match job.last_chunk::<16>() {
+        Some(last) => {
+            let (chunks, _) = job.as_chunks::<16>();
+            let bad = chunks.iter().chain([last]).map(strange);
+            bad.fold(0, |bad, chunk| bad | chunk) == 0
+        }
+        None => job.iter().all(|byte| !is_strange(*byte)),
+    }
+}
+
+/// Not 0 if one of the bytes is strange to a job id.
+#[inline]
+fn strange(bytes: &[u8; 16]) -> u8 {
+    bytes
+        .iter()
+        .fold(0, |bad, byte| bad | u8::from(is_strange(*byte)))
+}
+
+#[inline]
+const fn is_strange(byte: u8) -> bool {
+    // From `-` to `z` without `:` and `L`; a comma and all blanks lie below.
+    byte.wrapping_sub(b'-') > b'z' - b'-' || byte == b':' || byte == b'L'
 }
 
 #[inline]

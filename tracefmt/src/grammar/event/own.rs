@@ -378,6 +378,12 @@ fn plain<'a>(kind: EventKind, detail: &mut Detail<'a>) -> Option<What<'a>> {
             free: detail.number(b"free")?,
             total: detail.number(b"total")?,
         },
+        EventKind::PlanFallback => What::PlanFallback {
+            id: detail.number(b"id")?,
+            free: detail.number(b"free")?,
+            need: detail.number(b"need")?,
+            plan: detail.text(b"plan")?,
+        },
         _ => return None,
     })
 }

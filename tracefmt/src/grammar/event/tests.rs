@@ -292,3 +292,67 @@ fn counts_of_kinds_that_are_not_known_are_added_up() {
     let counts = vec![(EventKind::GpuEnd, 3), (EventKind::Other, 9)];
     assert_eq!(event.what, What::TraceEnd { counts });
 }
+
+#[test]
+fn a_plain_event_is_what_the_whole_grammar_reads() {
+    let job = "8fdded90-cfde-49a5-9deb-b970d1c2f781";
+    let details = [
+        ("SYNTH_START", "partition=3"),
+        ("SYNTH_START", "snap_partition=3"),
+        ("SYNTH_END", "synth_ms=30811"),
+        ("SYNTH_END", "partition=3,synth_ms=30811"),
+        ("CHAN_SEND", ""),
+        ("CHAN_SEND", "partition=0"),
+        ("GPU_QUEUE", "monolithic"),
+        ("GPU_PICKUP", "worker=1,partition=9"),
+        ("GPU_START", "worker=1"),
+        ("GPU_END", "worker=1,partition=9,gpu_ms=123456789"),
+    ];
+    for (event, detail) in details {
+        for job in [job, "porep-1000-7", "j"] {
+            for ms in ["0", "245689", "12345678", "1234567890123"] {
+                let line = format!("TIMELINE,{ms},{event},{job},{detail}");
+                let line = line.as_bytes();
+                let (plain, id) = parse_plain_event(line).unwrap();
+                assert_eq!(id, job.as_bytes());
+                assert_eq!(Some(plain.of_job(job)), parse_event(line));
+                assert_eq!(plain.of_job(job).what.kind(), plain.kind());
+                for cut in 0..line.len() {
+                    let (head, tail) = line.split_at(cut);
+                    for text in [
+                        [head, &tail[1..]].concat(),
+                        [head, b"CUZK_TIMING: prep_msm_ms=1", tail].concat(),
+                        [head, line].concat(),
+                        [head, b"7", tail].concat(),
+                    ] {
+                        if let Some((plain, id)) = parse_plain_event(&text) {
+                            let id = std::str::from_utf8(id).unwrap();
+                            let whole = parse_event(&text);
+                            assert_eq!(Some(plain.of_job(id)), whole, "{}", text.escape_ascii());
+                            let inside = memchr::memmem::find(&text, b"CUZK");
+                            assert_eq!(inside, None, "{}", text.escape_ascii());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_strange_job_is_not_plain() {
+    for job in [
+        "a,b",
+        "a b",
+        "a:b",
+        "TIMELINE",
+        "a%2C",
+        "\u{e9}",
+        "wdpost-1-[1 2]",
+        "a\0",
+        "",
+    ] {
+        let line = format!("TIMELINE,5,CHAN_SEND,{job},partition=1");
+        assert!(parse_plain_event(line.as_bytes()).is_none(), "{job}");
+    }
+}

@@ -8,6 +8,10 @@ use super::{number, text};
 use crate::event::Place;
 use crate::timing::{Tag, Timing, TimingWhat};
 
+mod plain;
+
+pub(crate) use plain::parse_plain_timing;
+
 /// Reads a timing line. Whatever its shape, it gives a record: one that no version has printed
 /// is [`TimingWhat::Other`] with the text behind the prefix.
 pub fn parse_timing(text: &[u8]) -> Timing<'_> {

@@ -100,7 +100,7 @@ mod tests {
         ];
         let mut benches = Benches::default();
         for (line, record) in (1_u32..).zip(&lines) {
-            benches.line(LineRef { input: 0, line }, record, Some(0));
+            benches.line(LineRef::new(0, line), record, Some(0));
         }
         let all = benches.finish(1);
         assert_eq!(all.len(), 2);

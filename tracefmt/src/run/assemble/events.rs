@@ -4,11 +4,12 @@
 use super::Place;
 use super::clock::When;
 use super::clock::bounded;
+use super::copies::{Again, set};
 use super::features::Sign;
-use super::life::{Life, Link, LinkKind, set};
-use crate::event::{Alloc, Event, TraceStart, What};
+use super::life::{Life, Link, LinkKind};
+use crate::event::{Alloc, Event, EventKind, TraceStart, What};
 use crate::finding::Confidence;
-use crate::run::{At, Call, DeviceEvent, JobOutcome, LineRef, Outcome, Task};
+use crate::run::{At, Call, DeviceEvent, JobOutcome, LineRef, Miscount, Outcome, Task};
 
 impl Life {
     pub(super) fn event(&mut self, place: Place, line: LineRef, event: &Event<'_>) {
@@ -36,7 +37,8 @@ impl Life {
             What::GpuStart => self.gpu_start(at, event),
             What::GpuEnd { gpu_ms } => self.gpu_end(at, event, *gpu_ms),
             What::PartitionFailed { error } => self.partition_failed(at, event, error),
-            What::TraceEnd { .. } | What::Other { .. } => {}
+            What::TraceEnd { counts } => self.trace_end(line, counts),
+            What::Other { .. } => {}
             what => self.device_event(at, event, what),
         }
     }
@@ -47,15 +49,20 @@ impl Life {
         self.task_or_new(job, event.place.partition)
     }
 
-    /// Changes the task of an event; the change says whether it came before.
-    fn step(&mut self, event: &Event<'_>, change: impl FnOnce(&mut Task) -> bool) -> u32 {
+    /// Changes the task of an event; the change says whether it came before. None for the copy of
+    /// an event.
+    fn step(&mut self, event: &Event<'_>, change: impl FnOnce(&mut Task) -> Again) -> Option<u32> {
         let index = self.task_of(event);
-        if let Some(task) = self.task_mut(index)
-            && change(task)
-        {
-            task.repeats += 1;
+        let task = self.task_mut(index)?;
+        match change(task) {
+            Again::First => {}
+            Again::Other => task.repeats += 1,
+            Again::Copy => {
+                self.copied += 1;
+                return None;
+            }
         }
-        index
+        Some(index)
     }
 
     fn synthesis(&mut self, at: At, event: &Event<'_>) {
@@ -65,7 +72,7 @@ impl Life {
         match &event.what {
             What::SynthStart { kind, .. } => {
                 let job = self.jobs.intern(&event.job);
-                if self.is_retry(job, event.place.partition) {
+                if self.is_retry(job, event.place.partition, at) {
                     self.jobs.submit(&event.job);
                 }
                 let job = self.jobs.intern(&event.job);
@@ -85,21 +92,24 @@ impl Life {
     }
 
     /// The partition was begun before, in a job of the same id that has ended since.
-    fn is_retry(&mut self, job: u32, partition: Option<u32>) -> bool {
+    fn is_retry(&mut self, job: u32, partition: Option<u32>, at: At) -> bool {
         let known = self.task(job, partition);
         let begun = known
             .and_then(|task| self.run.tasks.get(task as usize))
-            .is_some_and(|task| task.synth_start.is_some());
+            .and_then(|task| task.synth_start)
+            .is_some_and(|begun| begun.us != at.us);
         begun && self.jobs.times_mut(job).is_some_and(|t| t.ended.is_some())
     }
 
     fn pickup(&mut self, at: At, event: &Event<'_>) {
         let worker = event.place.worker;
-        self.worker_turns(worker, None, at.line.line);
-        self.step(event, |task| {
+        let task = self.step(event, |task| {
             task.worker = worker.or(task.worker);
             set(&mut task.pickup, at)
         });
+        if task.is_some() {
+            self.worker_turns(worker, None, at.line.line);
+        }
     }
 
     fn gpu_start(&mut self, at: At, event: &Event<'_>) {
@@ -108,6 +118,9 @@ impl Life {
             task.worker = worker.or(task.worker);
             set(&mut task.gpu_start, at)
         });
+        let Some(task) = task else {
+            return;
+        };
         let call = self.push_call(Call {
             task,
             worker,
@@ -126,7 +139,7 @@ impl Life {
             task.gpu_ms = task.gpu_ms.or(gpu_ms);
             set(&mut task.gpu_end, at)
         });
-        if let Some(call) = self.call_of(task) {
+        if let Some(call) = task.and_then(|task| self.call_of(task)) {
             let (line, what) = (at.line.line, LinkKind::Ended);
             self.links.push(Link { line, call, what });
         }
@@ -167,6 +180,7 @@ impl Life {
     fn job_event(&mut self, at: At, event: &Event<'_>) {
         let time = (When::Offset(at.us), at.line);
         match &event.what {
+            What::JobSubmit { .. } if self.repeats_submit(event, time.0) => {}
             What::JobSubmit { kind, partitions } => {
                 let job = self.jobs.submit(&event.job);
                 if let Some(times) = self.jobs.times_mut(job) {
@@ -197,6 +211,14 @@ impl Life {
         }
     }
 
+    /// Whether the last job of that id was submitted at the same time.
+    fn repeats_submit(&mut self, event: &Event<'_>, when: When) -> bool {
+        let job = self.jobs.find(&event.job);
+        let times = job.and_then(|job| self.jobs.times_mut(job));
+        let submitted = times.and_then(|times| times.submitted);
+        submitted.is_some_and(|(known, _)| known == when)
+    }
+
     /// A verdict on one partition or on the whole proof.
     fn proof(&mut self, event: &Event<'_>, line: LineRef, all: bool) {
         let good = matches!(event.what, What::ProofOk { .. });
@@ -207,18 +229,40 @@ impl Life {
         }
         if !whole {
             let task = self.task_or_new(job, event.place.partition);
-            if let Some(task) = self.task_mut(task) {
-                task.verified = Some(good);
+            if let Some(slot) = self.task_mut(task) {
+                slot.verified = Some(good);
+            }
+            let bad = &mut self.run.bad_proofs;
+            if !good && bad.iter().rev().take(8).all(|(known, _)| *known != task) {
+                bad.push((task, line));
             }
         }
     }
 
+    /// Compares what the writer counted with what was read; other lines may be lost in between.
+    fn trace_end(&mut self, line: LineRef, counts: &[(EventKind, u64)]) {
+        self.begun = None;
+        let here = |kind| u64::from(self.features.events(kind));
+        if !Miscount::applies(counts, here(EventKind::TraceStart)) {
+            return;
+        }
+        let mut kinds = Miscount::differences(counts, here);
+        if self.copied > 0 && Miscount::is_multiple(counts, here) {
+            kinds.clear();
+        }
+        self.run.miscount = (!kinds.is_empty()).then_some(Miscount { line, kinds });
+    }
+
     fn trace_start(&mut self, start: &TraceStart<'_>) {
+        if self.repeats_start(start) {
+            return;
+        }
+        self.begun = Some((start.run.to_string(), start.epoch_unix_us));
         let epoch = bounded(start.epoch_unix_us);
         self.clock.set_epoch(epoch, &mut self.run.marks);
         let config = &mut self.run.config;
         config.vram_bytes = Some(start.vram_total);
-        config.free_mib = Some(start.vram_free >> 20);
+        config.free_bytes = Some(start.vram_free);
         config.device = Some(start.device.to_string());
         config.build = Some(start.build.to_string());
         for (key, value) in &start.config {
@@ -313,6 +357,17 @@ fn owned_small(what: &What<'_>) -> Option<What<'static>> {
         What::StreamWait { event, stream, rc } => What::StreamWait { event, stream, rc },
         What::PoolTrim { keep, rc } => What::PoolTrim { keep, rc },
         What::MemInfo { free, total } => What::MemInfo { free, total },
+        What::PlanFallback {
+            id,
+            free,
+            need,
+            ref plan,
+        } => What::PlanFallback {
+            id,
+            free,
+            need,
+            plan: text(plan),
+        },
         _ => return None,
     })
 }

@@ -1,5 +1,7 @@
 //! Job ids and what is known of each job: the place where text becomes a number.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::clock::When;
@@ -13,8 +15,7 @@ pub(super) struct Jobs {
     pub(super) times: Vec<Times>,
     index: FxHashMap<Box<str>, u32>,
     last: u32,
-    /// For each job, its tasks by partition + 1 (0 for a monolithic proof), `u32::MAX` for none.
-    near: Vec<Vec<u32>>,
+    near: Near,
     /// Tasks of partitions beyond [`NEAR_MAX`], by job and partition.
     far: FxHashMap<(u32, u32), u32>,
 }
@@ -24,6 +25,42 @@ const NEAR_MAX: usize = 256;
 
 fn slot(partition: Option<u32>) -> usize {
     partition.map_or(0, |partition| partition as usize + 1)
+}
+
+/// For each job its tasks by partition + 1 (0 for a monolithic proof), all in one list: a list for
+/// each of a hundred thousand jobs costs more to give back than to fill.
+#[derive(Debug, Default)]
+struct Near {
+    /// `u32::MAX` for none.
+    tasks: Vec<u32>,
+    /// Where those of each job lie.
+    of_job: Vec<Range<usize>>,
+}
+
+/// Room for so many partitions at first.
+const NEAR_MIN: usize = 16;
+
+impl Near {
+    fn get(&self, job: u32, slot: usize) -> Option<u32> {
+        let tasks = self.tasks.get(self.of_job.get(job as usize)?.clone())?;
+        tasks.get(slot).copied().filter(|task| *task != u32::MAX)
+    }
+
+    /// The entry of a job's slot, with room made for it; none if there is no such job.
+    fn entry(&mut self, job: u32, slot: usize) -> Option<&mut u32> {
+        let range = self.of_job.get_mut(job as usize)?;
+        if slot >= range.len() {
+            let room = (slot + 1).next_power_of_two().max(NEAR_MIN);
+            if range.end != self.tasks.len() {
+                let start = self.tasks.len();
+                self.tasks.extend_from_within(range.clone());
+                range.start = start;
+            }
+            range.end = range.start + room;
+            self.tasks.resize(range.end, u32::MAX);
+        }
+        self.tasks.get_mut(range.start + slot)
+    }
 }
 
 /// Submission and end as their lines give them.
@@ -73,8 +110,7 @@ impl Jobs {
         if slot > NEAR_MAX {
             return self.far.get(&(job, partition?)).copied();
         }
-        let task = self.near.get(job as usize)?.get(slot).copied();
-        task.filter(|task| *task != u32::MAX)
+        self.near.get(job, slot)
     }
 
     /// The task of a job and partition; `next` from now on if there is none.
@@ -84,13 +120,7 @@ impl Jobs {
             let key = (job, partition.unwrap_or(u32::MAX));
             return *self.far.entry(key).or_insert(next);
         }
-        let Some(near) = self.near.get_mut(job as usize) else {
-            return next;
-        };
-        if near.len() <= slot {
-            near.resize(slot + 1, u32::MAX);
-        }
-        match near.get_mut(slot) {
+        match self.near.entry(job, slot) {
             Some(task) if *task == u32::MAX => {
                 *task = next;
                 next
@@ -115,7 +145,7 @@ impl Jobs {
             ..Job::default()
         });
         self.times.push(Times::default());
-        self.near.push(Vec::new());
+        self.near.of_job.push(0..0);
         self.index.insert(id.into(), job);
         job
     }
@@ -140,6 +170,26 @@ mod tests {
             assert_eq!(jobs.task_or(job, partition, 99), task);
             assert_eq!(jobs.task(other, partition), None);
         }
+    }
+
+    #[test]
+    fn tasks_of_interleaved_jobs_keep_apart() {
+        let mut jobs = Jobs::default();
+        let ids: Vec<u32> = ["a", "b", "c"].map(|id| jobs.intern(id)).to_vec();
+        let key = |job: u32, partition: u32| job * 1000 + partition;
+        for partition in (0..200).step_by(7) {
+            for job in &ids {
+                let task = key(*job, partition);
+                assert_eq!(jobs.task_or(*job, Some(partition), task), task);
+            }
+        }
+        for partition in 0..200 {
+            for job in &ids {
+                let wanted = (partition % 7 == 0).then(|| key(*job, partition));
+                assert_eq!(jobs.task(*job, Some(partition)), wanted);
+            }
+        }
+        assert_eq!(jobs.task(3, Some(0)), None, "no such job");
     }
 
     #[test]

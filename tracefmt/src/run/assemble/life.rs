@@ -4,9 +4,11 @@ use super::clock::{Clock, When, bounded};
 use super::features::{Features, Sign};
 use super::jobs::Jobs;
 use super::rebirth::{Fall, Offsets};
-use crate::event::Event;
+use super::troubles::Suspect;
+use crate::event::{Event, TraceStart};
+use crate::record::Stamp;
 use crate::run::mark::PlainMark;
-use crate::run::{At, Call, LineRef, MarkKind, Run, Task};
+use crate::run::{Call, LineRef, MarkKind, Run, Task};
 use crate::timing::{Tag, Timing, TimingWhat};
 
 /// Worker numbers beyond this are not believed.
@@ -57,7 +59,15 @@ pub(super) struct Life {
     pub(super) trouble_times: Vec<When>,
     /// Troubles whose owner a later line may name.
     pub(super) nameless: Vec<usize>,
+    /// Lines that may tell of a failure; what comes after them decides.
+    pub(super) suspects: Vec<Suspect>,
     pub(super) offsets: Offsets,
+    /// Events of partitions that are there again with the same time.
+    pub(super) copied: u64,
+    /// The stamp of the line that says that the daemon starts.
+    pub(super) born: Option<Stamp>,
+    /// Run and epoch of `TRACE_START`, until `TRACE_END`.
+    pub(super) begun: Option<(String, u64)>,
 }
 
 impl Life {
@@ -75,7 +85,11 @@ impl Life {
             links: Vec::new(),
             trouble_times: Vec::new(),
             nameless: Vec::new(),
+            suspects: Vec::new(),
             offsets: Offsets::default(),
+            copied: 0,
+            born: None,
+            begun: None,
         }
     }
 
@@ -88,12 +102,20 @@ impl Life {
         self.features.has(Sign::DaemonStart) || self.has_events() || !self.run.marks.is_empty()
     }
 
+    /// Whether a `TRACE_START` is the one of this run again, before the run's end.
+    pub(super) fn repeats_start(&self, start: &TraceStart<'_>) -> bool {
+        let known =
+            |(run, epoch): &(String, u64)| *run == start.run && *epoch == start.epoch_unix_us;
+        self.begun.as_ref().is_some_and(known)
+    }
+
     /// Whether there is anything to tell.
     pub(super) fn has_content(&self) -> bool {
         self.has_begun()
             || self.features.has(Sign::EngineLog)
             || !self.jobs.list.is_empty()
             || !self.run.troubles.is_empty()
+            || self.run.unread.count > 0
     }
 
     /// Whether an event is the first of another daemon, by its offset.
@@ -213,7 +235,7 @@ impl Life {
                 }
             }
             TimingWhat::PrestageVram { free_mib, .. } => {
-                self.run.config.free_mib.get_or_insert(*free_mib);
+                self.run.config.free_bytes.get_or_insert(*free_mib << 20);
             }
             TimingWhat::PrestageFallback { err: 2 } => self.features.sign(Sign::FallbackOom),
             _ => {}
@@ -249,11 +271,4 @@ impl Life {
             self.run.marks.assign(index, call, certain, &[]);
         }
     }
-}
-
-/// Sets a moment once; says whether it was there already.
-pub(super) fn set(slot: &mut Option<At>, at: At) -> bool {
-    let known = slot.is_some();
-    slot.get_or_insert(at);
-    known
 }

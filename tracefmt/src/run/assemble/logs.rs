@@ -134,10 +134,11 @@ impl Life {
         if let Some(times) = self.jobs.times_mut(job) {
             times.ended.get_or_insert((when, line));
         }
-        if let Some(job) = self.jobs.get_mut(job)
-            && job.outcome == JobOutcome::Open
-        {
-            job.outcome = JobOutcome::Completed;
+        if let Some(job) = self.jobs.get_mut(job) {
+            job.proof_len = log.field("proof_len").and_then(|len| len.parse().ok());
+            if job.outcome == JobOutcome::Open {
+                job.outcome = JobOutcome::Completed;
+            }
         }
     }
 

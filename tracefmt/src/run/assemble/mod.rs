@@ -15,6 +15,7 @@ use crate::timing::Timing;
 
 mod bench;
 mod clock;
+mod copies;
 mod dialect;
 mod events;
 mod features;
@@ -64,7 +65,7 @@ impl Part {
     /// Fragments that nothing completes, by line: each run gets its own.
     pub(super) fn lost(&mut self, input: u32, lines: &[u64]) {
         for line in lines.iter().filter_map(|line| u32::try_from(*line).ok()) {
-            let line = LineRef { input, line };
+            let line = LineRef::new(input, line);
             let of = |run: &&mut Run| run.first <= line && line <= run.last;
             if let Some(run) = self.runs.iter_mut().find(of) {
                 run.torn.lost.push(line);
@@ -91,7 +92,7 @@ impl Builder {
     pub fn new(input: u32) -> Self {
         Self {
             input,
-            life: Life::new(LineRef { input, line: 1 }),
+            life: Life::new(LineRef::new(input, 1)),
             done: Vec::new(),
             benches: bench::Benches::default(),
             last_line: 0,
@@ -106,16 +107,21 @@ impl Builder {
             self.settle(Some(record));
         }
         self.last_line = self.last_line.max(place.line);
-        let at = LineRef {
-            input: self.input,
-            line: place.line,
-        };
+        let at = LineRef::new(self.input, place.line);
         match record {
             Record::Event(event) => self.event(place, at, event),
             Record::Timing(timing) => self.timing(at, timing),
             Record::Log(log) => {
-                if logs::starts_daemon(log) && self.life.has_begun() {
-                    self.restart(at);
+                if logs::starts_daemon(log) {
+                    // The same line again, before the daemon did anything, is a copy.
+                    let again = log.stamp.is_some()
+                        && self.life.born == log.stamp
+                        && !self.life.has_events()
+                        && self.life.run.marks.is_empty();
+                    if self.life.has_begun() && !again {
+                        self.restart(at);
+                    }
+                    self.life.born = log.stamp;
                 }
                 self.life.log(at, log);
             }
@@ -132,10 +138,7 @@ impl Builder {
     pub(super) fn feed_plain_timing(&mut self, place: Place, mark: PlainMark) {
         self.settle(None);
         self.last_line = self.last_line.max(place.line);
-        let at = LineRef {
-            input: self.input,
-            line: place.line,
-        };
+        let at = LineRef::new(self.input, place.line);
         self.life.plain_timing(at, mark);
     }
 
@@ -144,6 +147,14 @@ impl Builder {
         self.settle(None);
         self.last_line = self.last_line.max(line);
         self.last_fragment = line;
+    }
+
+    /// A `TIMELINE` line that holds no event.
+    pub fn unread_event(&mut self, line: u32) {
+        self.settle(None);
+        self.last_line = self.last_line.max(line);
+        let input = self.input;
+        self.life.run.unread.push(LineRef::new(input, line));
     }
 
     /// Ends the input. `lines` is its number of lines, `cut` says that the last one is not whole.
@@ -168,14 +179,14 @@ impl Builder {
     }
 
     fn here(&self) -> LineRef {
-        LineRef {
-            input: self.input,
-            line: self.last_line,
-        }
+        LineRef::new(self.input, self.last_line)
     }
 
     fn event(&mut self, place: Place, at: LineRef, event: &Event<'_>) {
-        let own = matches!(event.what, What::TraceStart(_));
+        let own = match &event.what {
+            What::TraceStart(start) => !self.life.repeats_start(start),
+            _ => false,
+        };
         let fall = self.life.fall(event);
         if (own && self.life.has_events()) || fall == Fall::Reborn {
             self.restart(at);
@@ -192,10 +203,7 @@ impl Builder {
         let Some((place, event)) = self.held.take() else {
             return;
         };
-        let at = LineRef {
-            input: self.input,
-            line: place.line,
-        };
+        let at = LineRef::new(self.input, place.line);
         match next {
             Some(Record::Event(next)) if !self.life.offsets.is_low(next) => {}
             _ => self.restart(at),

@@ -36,16 +36,19 @@ impl Life {
     /// Closes the run.
     pub(super) fn finish(mut self, last: LineRef, ending: Ending) -> Run {
         self.clock.finish(&mut self.run.marks);
+        self.settle_suspects();
         self.name_the_rest();
+        self.settle_copies();
         self.run.last = last;
         self.run.epoch_unix_us = self.clock.epoch();
         self.settle_times();
-        self.settle_gpus();
-        self.settle_outcomes();
+        self.settle_copied_troubles();
+        self.settle_tasks();
+        self.settle_jobs();
         let mut run = self.run;
         run.jobs = self.jobs.list;
         attribute::attribute(&mut run, self.links, &mut self.features);
-        if calls_overlap(&run) {
+        if !self.features.has(Sign::SharedGpu) && calls_overlap(&run) {
             self.features.sign(Sign::SharedGpu);
         }
         run.dialect = dialect::tell(&self.features);
@@ -55,6 +58,9 @@ impl Life {
             (true, false) => Frame::Open,
             (false, false) => Frame::Absent,
         };
+        let own = self.features.has(Sign::Own);
+        run.lacks_start = own && !wrote(EventKind::TraceStart);
+        run.lacks_end = own && !wrote(EventKind::TraceEnd);
         run.end = end_of(&run, ending, frame);
         run
     }
@@ -70,9 +76,9 @@ impl Life {
         }
     }
 
-    /// The log says on which GPU a worker runs, or the others' numbers do (they are given out GPU
-    /// by GPU), or there is one GPU only.
-    fn settle_gpus(&mut self) {
+    /// What became of each task, and where: the log says on which GPU a worker runs, or the others'
+    /// numbers do (they are given out GPU by GPU), or there is one GPU only.
+    fn settle_tasks(&mut self) {
         let config = &mut self.run.config;
         config.gpu_of_worker = self.workers.iter().map(|worker| worker.gpu).collect();
         config.workers = u32::try_from(self.workers.len()).unwrap_or(u32::MAX);
@@ -95,8 +101,10 @@ impl Life {
             let said = self.workers.get(worker).and_then(|worker| worker.gpu);
             said.or_else(|| guess(worker)).or(Some(0))
         };
+        // One pass over all tasks for both: a long run has a quarter of a gigabyte of them.
         for task in &mut self.run.tasks {
             task.gpu = known(task.worker);
+            task.outcome = outcome_of(task);
         }
         for call in &mut self.run.calls {
             call.gpu = call.gpu.or_else(|| known(call.worker));
@@ -109,10 +117,7 @@ impl Life {
         config.more.dedup();
     }
 
-    fn settle_outcomes(&mut self) {
-        for task in &mut self.run.tasks {
-            task.outcome = outcome_of(task);
-        }
+    fn settle_jobs(&mut self) {
         let assembled = self.features.has(Sign::Assembled);
         let ended = self.features.events(EventKind::JobEnd) > 0;
         let told = assembled || ended || self.features.has(Sign::JobLog);

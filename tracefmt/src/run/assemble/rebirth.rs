@@ -56,11 +56,17 @@ impl Offsets {
 
     /// Takes an event of this life.
     pub(super) fn saw(&mut self, event: &Event<'_>) {
-        self.unordered |= self.is_low(event);
-        self.max_ms = self.max_ms.max(event.ms);
+        self.saw_at(event.ms);
         if begins(event) {
             self.begun_ms = self.begun_ms.max(event.ms);
         }
+    }
+
+    /// Takes the offset of an event of this life that begins nothing.
+    #[inline]
+    pub(super) fn saw_at(&mut self, ms: u64) {
+        self.unordered |= ms.saturating_add(REBIRTH_MS) < self.max_ms;
+        self.max_ms = self.max_ms.max(ms);
     }
 }
 

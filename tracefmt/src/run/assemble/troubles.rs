@@ -4,7 +4,7 @@
 use super::clock::When;
 use super::life::Life;
 use crate::record::{Level, LogLine, TroubleKind, TroubleLine};
-use crate::run::{LineRef, Outcome, Trouble, TroubleClass};
+use crate::run::{JobOutcome, LineRef, Outcome, Task, Trouble, TroubleClass};
 use crate::timing::TimingWhat;
 
 /// An error line that explains a panic stands at most so many lines behind it.
@@ -12,6 +12,32 @@ const NEAR: u32 = 64;
 
 /// A panic's message takes a few lines at most.
 const MESSAGE: u32 = 8;
+
+/// A line that may tell of a failure.
+#[derive(Debug)]
+pub(super) struct Suspect {
+    /// Index into the troubles.
+    trouble: usize,
+    line: LineRef,
+    when: When,
+    job: u32,
+    task: Option<u32>,
+    error: String,
+}
+
+/// The last line that speaks of a task.
+fn last_line(task: &Task) -> LineRef {
+    let moments = [
+        task.synth_start,
+        task.synth_end,
+        task.queued,
+        task.pickup,
+        task.gpu_start,
+        task.gpu_end,
+    ];
+    let lines = moments.into_iter().flatten().map(|at| at.line);
+    lines.max().unwrap_or_default()
+}
 
 impl Life {
     /// A panic, a CUDA error, an abort.
@@ -76,10 +102,13 @@ impl Life {
         } else if log.level == Level::Error && failed && job.is_some() {
             self.failure(line, log, when, (job, task));
             TroubleClass::Failure
-        } else if log.level == Level::Error {
-            TroubleClass::Error
         } else {
-            TroubleClass::Warning
+            self.suspect(line, log, when, (job, task));
+            if log.level == Level::Error {
+                TroubleClass::Error
+            } else {
+                TroubleClass::Warning
+            }
         };
         let mut text = message.to_owned();
         if let Some(error) = log.field("error") {
@@ -91,6 +120,61 @@ impl Life {
         if let Some(trouble) = self.run.troubles.last_mut() {
             trouble.job = job;
             trouble.task = task;
+        }
+    }
+
+    /// A line that names a job and may tell of its failure in words that are not known here:
+    /// what comes after decides.
+    fn suspect(
+        &mut self,
+        line: LineRef,
+        log: &LogLine<'_>,
+        when: When,
+        (job, task): (Option<u32>, Option<u32>),
+    ) {
+        let error = log.field("error").or_else(|| log.field("err"));
+        if let Some(job) = job
+            && (log.level == Level::Error || error.is_some())
+        {
+            self.suspects.push(Suspect {
+                trouble: self.run.troubles.len(),
+                line,
+                when,
+                job,
+                task,
+                error: error.unwrap_or(&log.message).to_owned(),
+            });
+        }
+    }
+
+    /// At the end: a suspected partition or job of which nothing was heard after the line, and
+    /// which did not complete, has failed.
+    pub(super) fn settle_suspects(&mut self) {
+        for suspect in std::mem::take(&mut self.suspects) {
+            let Some(job) = self.jobs.list.get(suspect.job as usize) else {
+                continue;
+            };
+            let goes_on = |task: &u32| {
+                let task = self.run.tasks.get(*task as usize);
+                task.is_some_and(|task| task.gpu_end.is_some() || last_line(task) > suspect.line)
+            };
+            let alive = match &suspect.task {
+                Some(task) => goes_on(task),
+                None => job.tasks.iter().any(goes_on),
+            };
+            if alive || job.outcome != JobOutcome::Open {
+                continue;
+            }
+            let Suspect {
+                line, when, error, ..
+            } = &suspect;
+            match suspect.task {
+                Some(task) => self.fail(task, *line, *when, error),
+                None => self.fail_job(suspect.job, *line, *when, error),
+            }
+            if let Some(trouble) = self.run.troubles.get_mut(suspect.trouble) {
+                trouble.kind = TroubleClass::Failure;
+            }
         }
     }
 
@@ -166,7 +250,7 @@ impl Life {
             let Some(line) = self.run.troubles.get(index).map(|trouble| trouble.line) else {
                 continue;
             };
-            let open = |task: &crate::run::Task| {
+            let open = |task: &Task| {
                 let begun = task.gpu_start.is_some_and(|at| at.line < line);
                 begun && task.gpu_end.is_none() && task.outcome != Outcome::Failed
             };

@@ -1,11 +1,12 @@
 //! The hypotheses that are followed side by side.
 
-use super::hypothesis::{Candidate, Hypothesis, NOBODY};
+use super::hypothesis::{Candidate, Given, Hypothesis, NOBODY};
 use super::live::Live;
+use super::owners::Owners;
 use super::rules::Form;
 use super::span::Span;
 use crate::finding::Confidence;
-use crate::run::{Mark, MarkKind, MarkStore};
+use crate::run::{Mark, MarkKind};
 
 /// A way that is strained by so much more than the best is given up, microseconds.
 const PRUNE_US: i64 = 200_000;
@@ -33,7 +34,7 @@ const CROWDED: (usize, usize) = (4, 6);
 const TRAIL_MAX: usize = 512;
 
 /// The ways to see it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Beam {
     form: Form,
     ways: Vec<Hypothesis>,
@@ -52,6 +53,18 @@ impl Beam {
         }
     }
 
+    /// Whether one way is left and all lines so far have been given away.
+    pub(super) fn is_settled(&self) -> bool {
+        matches!(self.ways.as_slice(), [way] if way.trail.is_empty())
+    }
+
+    /// Whether two settled beams will see what comes alike. The mean strain is rounded as it
+    /// fades, so that beams with different beginnings never agree on its last bits.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        let settled = self.is_settled() && other.is_settled();
+        settled && self.ways == other.ways && (self.noise - other.noise).abs() < 1 << NOISE_SHIFT
+    }
+
     pub(super) fn begin(&mut self, live: &Live) {
         for way in &mut self.ways {
             way.begin(live, self.form);
@@ -64,18 +77,18 @@ impl Beam {
         }
     }
 
-    pub(super) fn left(&mut self, marks: &mut MarkStore, call: u32) {
+    pub(super) fn left(&mut self, owners: &mut Owners, call: u32) {
         for way in &mut self.ways {
             way.left(call, self.form);
         }
-        self.narrow(marks);
+        self.narrow(owners);
     }
 
-    pub(super) fn end(&mut self, marks: &mut MarkStore, call: u32, at: Span, ms: Option<i64>) {
+    pub(super) fn end(&mut self, owners: &mut Owners, call: u32, at: Span, ms: Option<i64>) {
         for way in &mut self.ways {
             way.end(call, at, ms, self.form);
         }
-        self.narrow(marks);
+        self.narrow(owners);
     }
 
     /// How many ways are followed.
@@ -93,7 +106,30 @@ impl Beam {
     }
 
     /// A line: each way gives it to each of its candidates.
-    pub(super) fn mark(&mut self, marks: &mut MarkStore, index: usize, mark: &Mark) {
+    pub(super) fn mark(&mut self, owners: &mut Owners, index: usize, mark: &Mark) {
+        if let [way] = self.ways.as_mut_slice() {
+            way.candidates(mark, self.form, &mut self.scratch);
+            if let [only] = self.scratch.as_slice() {
+                if only.only && mark.kind() != MarkKind::AsyncDealloc {
+                    self.noise += only.strain.min(NOISE_MAX_US) - (self.noise >> NOISE_SHIFT);
+                }
+                // What most lines are: one way to see it, one call that can own it.
+                let given = way.give(index, mark, *only, self.form);
+                if way.trail.is_empty() {
+                    way.strain = 0;
+                    assign(owners, &given, &[]);
+                } else {
+                    way.trail.push(given);
+                    self.narrow(owners);
+                }
+                return;
+            }
+        }
+        self.follow(owners, index, mark);
+    }
+
+    /// Each way gives a line to each of its candidates.
+    fn follow(&mut self, owners: &mut Owners, index: usize, mark: &Mark) {
         let mut children = Vec::new();
         let single = self.ways.len() == 1;
         // No way is followed that would be given up at once, nor more than can be kept twice over.
@@ -114,23 +150,25 @@ impl Beam {
                     break;
                 }
                 let mut child = way.clone();
-                child.give(index, mark, *candidate, self.form);
+                let given = child.give(index, mark, *candidate, self.form);
+                child.trail.push(given);
                 children.push(child);
             }
-            way.give(index, mark, *best, self.form);
+            let given = way.give(index, mark, *best, self.form);
+            way.trail.push(given);
         }
         self.ways.append(&mut children);
-        self.narrow(marks);
+        self.narrow(owners);
     }
 
-    pub(super) fn finish(mut self, marks: &mut MarkStore) {
+    pub(super) fn finish(mut self, owners: &mut Owners) {
         self.keep_best(1);
-        self.commit(marks);
+        self.commit(owners);
     }
 
     /// Gives up what is too strained, puts together what has the same future, and writes down what
     /// is decided.
-    fn narrow(&mut self, marks: &mut MarkStore) {
+    fn narrow(&mut self, owners: &mut Owners) {
         if self.ways.len() > 1 {
             let best = self.ways.iter().map(|way| way.strain).min().unwrap_or(0);
             self.ways.retain(|way| way.strain <= best + PRUNE_US);
@@ -144,7 +182,7 @@ impl Beam {
             self.keep_best(if long { 1 } else { width });
         }
         if self.ways.len() == 1 {
-            self.commit(marks);
+            self.commit(owners);
         }
     }
 
@@ -180,7 +218,7 @@ impl Beam {
     }
 
     /// Only one way is left: its trail is what happened.
-    fn commit(&mut self, marks: &mut MarkStore) {
+    fn commit(&mut self, owners: &mut Owners) {
         let Some(way) = self.ways.first_mut() else {
             return;
         };
@@ -194,23 +232,28 @@ impl Beam {
             while let Some((_, call)) = others.next_if(|(index, _)| *index == at) {
                 candidates.push(*call);
             }
-            let owner = (given.call != NOBODY).then_some(given.call);
-            let index = given.mark as usize;
-            if candidates.is_empty() {
-                let sure = match owner {
-                    Some(_) if given.only => Confidence::Certain,
-                    Some(_) => Confidence::Inferred,
-                    None => Confidence::Ambiguous,
-                };
-                marks.assign(index, owner, sure, &[]);
-            } else {
-                candidates.extend(owner);
+            if !candidates.is_empty() {
+                candidates.push(given.call);
                 candidates.retain(|call| *call != NOBODY);
                 candidates.sort_unstable();
                 candidates.dedup();
-                marks.assign(index, owner, Confidence::Ambiguous, &candidates);
+                if candidates.is_empty() {
+                    candidates.push(NOBODY);
+                }
             }
+            assign(owners, &given, &candidates);
         }
         way.others.clear();
     }
+}
+
+/// Writes the owner of a line down; `others` is empty when no other call is possible.
+fn assign(owners: &mut Owners, given: &Given, others: &[u32]) {
+    let owner = (given.call != NOBODY).then_some(given.call);
+    let sure = match owner {
+        Some(_) if others.is_empty() && given.only => Confidence::Certain,
+        Some(_) if others.is_empty() => Confidence::Inferred,
+        _ => Confidence::Ambiguous,
+    };
+    owners.assign(given.mark as usize, owner, sure, others);
 }

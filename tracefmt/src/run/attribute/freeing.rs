@@ -18,14 +18,14 @@ const OVERTAKE_US: i64 = 40_000;
 const QUEUED_US: i64 = 15_000;
 
 /// A call whose memory is still to be freed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiting {
     call: u32,
     end: Span,
 }
 
 /// Calls that have ended and whose memory is still to be freed, in the order of their ends.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Freeing {
     waiting: Vec<Waiting>,
     /// When the last freeing was done.

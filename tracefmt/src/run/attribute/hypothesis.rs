@@ -25,7 +25,7 @@ const PARTED_US: i64 = 15_000;
 const OPEN_MAX: usize = 64;
 
 /// A GPU's lock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gpu {
     pub(super) ordinal: u32,
     /// The call that holds it, as far as its lines say.
@@ -63,7 +63,7 @@ pub(super) struct Candidate {
 }
 
 /// One way to see it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hypothesis {
     pub(super) open: Vec<Live>,
     pub(super) gpus: Vec<Gpu>,
@@ -144,7 +144,9 @@ impl Hypothesis {
     /// Least strain first; nobody where every call is out of the question.
     fn sort(out: &mut Vec<Candidate>) {
         out.retain(|candidate| candidate.strain < ORPHAN_US);
-        out.sort_by_key(|candidate| candidate.strain);
+        if out.len() > 1 {
+            out.sort_by_key(|candidate| candidate.strain);
+        }
         if out.is_empty() {
             out.push(Candidate {
                 at: None,
@@ -166,8 +168,14 @@ impl Hypothesis {
         }
     }
 
-    /// Gives a line to a candidate.
-    pub(super) fn give(&mut self, index: usize, mark: &Mark, candidate: Candidate, form: Form) {
+    /// Gives a line to a candidate; the caller keeps in mind to whom.
+    pub(super) fn give(
+        &mut self,
+        index: usize,
+        mark: &Mark,
+        candidate: Candidate,
+        form: Form,
+    ) -> Given {
         self.strain += candidate.strain;
         let window = self.window(mark);
         let mut call = NOBODY;
@@ -187,11 +195,11 @@ impl Hypothesis {
             let printed = rules::learn(live, gpu, mark, window);
             self.now = self.now.max(printed.lo);
         }
-        self.trail.push(Given {
+        Given {
             mark: u32::try_from(index).unwrap_or(u32::MAX),
             call,
             only: candidate.only,
-        });
+        }
     }
 
     /// The start function of a call came back after so many milliseconds.

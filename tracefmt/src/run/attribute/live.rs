@@ -23,7 +23,7 @@ pub(super) enum Stage {
 }
 
 /// An open call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Live {
     pub(super) call: u32,
     pub(super) worker: u32,

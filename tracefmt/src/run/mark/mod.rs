@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::LineRef;
 use crate::finding::Confidence;
 use crate::timing::TimingWhat;
-pub(in crate::run) use pack::PlainMark;
+pub(crate) use pack::PlainMark;
 use slot::{Slot, Windows};
 
 macro_rules! mark_kinds {
@@ -75,7 +75,8 @@ pub struct Mark {
     kind: MarkKind,
     confidence: Confidence,
     call: u32,
-    candidates: u32,
+    /// Its index and one more where other calls could own it, else 0.
+    shared: u32,
     extra: u32,
     values: [i32; 2],
 }
@@ -91,10 +92,7 @@ impl Mark {
 
     /// The line.
     pub fn line(&self) -> LineRef {
-        LineRef {
-            input: self.input,
-            line: self.line,
-        }
+        LineRef::new(self.input, self.line)
     }
 
     /// The phase's duration in milliseconds: the first value of the line, but `total=` of
@@ -189,6 +187,7 @@ impl MarkStore {
     }
 
     /// The mark at an index.
+    #[inline]
     pub fn get(&self, index: usize) -> Option<Mark> {
         self.slots.get(index).map(|slot| self.whole(index, slot))
     }
@@ -203,22 +202,43 @@ impl MarkStore {
         self.slots.is_sorted_by_key(|slot| slot.line)
     }
 
-    /// Index and owner of all marks that have one.
-    pub(super) fn owners(&self) -> impl Iterator<Item = (u32, u32)> {
-        let all = (0_u32..).zip(&self.slots);
-        all.filter(|(_, slot)| slot.call != NONE)
-            .map(|(index, slot)| (index, slot.call))
+    /// The indices of the marks grouped by call, in file order, and where those of each call
+    /// begin; one more entry than calls.
+    pub(super) fn by_call(&self, calls: usize) -> (Vec<u32>, Vec<u32>) {
+        let mut starts = vec![0_u32; calls + 1];
+        for slot in &self.slots {
+            if slot.call != NONE
+                && let Some(count) = starts.get_mut(slot.call as usize + 1)
+            {
+                *count += 1;
+            }
+        }
+        let mut total = 0;
+        for count in &mut starts {
+            total += *count;
+            *count = total;
+        }
+        let mut order = vec![0_u32; total as usize];
+        let mut next = starts.clone();
+        for (index, slot) in (0_u32..).zip(&self.slots) {
+            if (slot.call as usize) < calls
+                && let Some(cursor) = next.get_mut(slot.call as usize)
+            {
+                if let Some(entry) = order.get_mut(*cursor as usize) {
+                    *entry = index;
+                }
+                *cursor += 1;
+            }
+        }
+        (starts, order)
     }
 
+    /// Inlined, so that nothing is looked up of what the caller does not ask for.
+    #[inline]
     fn whole(&self, index: usize, slot: &Slot) -> Mark {
         let (after_us, window_us) = self.windows.get(slot.window);
         let (values, extra) = slot.values();
-        let candidates = if slot.has_candidates() {
-            let of = u32::try_from(index).ok();
-            of.and_then(|index| self.candidates_of.get(&index).copied())
-        } else {
-            None
-        };
+        let shared = if slot.has_candidates() { index + 1 } else { 0 };
         Mark {
             after_us,
             window_us,
@@ -227,7 +247,8 @@ impl MarkStore {
             kind: slot.kind,
             confidence: slot.confidence(),
             call: slot.call,
-            candidates: candidates.unwrap_or(0),
+            // A store never has as many: their lines are numbered in 32 bits.
+            shared: u32::try_from(shared).unwrap_or(0),
             extra,
             values,
         }
@@ -241,6 +262,19 @@ impl MarkStore {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
+    }
+
+    /// Takes out every second line, if each says the same as the one before it.
+    pub(super) fn halve(&mut self) {
+        let (pairs, rest) = self.slots.as_chunks::<2>();
+        let what = |slot: &Slot| self.whole(0, slot);
+        let same = |[a, b]: &[Slot; 2]| {
+            let (a, b) = (what(a), what(b));
+            a.kind == b.kind && self.what(&a) == self.what(&b)
+        };
+        if rest.is_empty() && pairs.iter().all(same) {
+            super::copies::halve(&mut self.slots, |_, _| true);
+        }
     }
 
     /// Appends a line without an owner and returns its index. All lines are of one input.
@@ -260,7 +294,7 @@ impl MarkStore {
 
     /// Appends a line whose window nobody knows yet and returns its index.
     pub(super) fn push_plain(&mut self, mark: PlainMark, line: LineRef) -> usize {
-        self.input = line.input;
+        self.input = line.input();
         let slot = Slot::new(line.line, mark.kind, mark.values, mark.extra);
         self.slots.push(slot);
         self.slots.len() - 1
@@ -302,7 +336,9 @@ impl MarkStore {
 
     /// All calls that could own a mark when there are several, sorted, the chosen one included.
     pub fn candidates(&self, mark: &Mark) -> &[u32] {
-        let at = mark.candidates as usize;
+        let index = mark.shared.checked_sub(1);
+        let at = index.and_then(|index| self.candidates_of.get(&index).copied());
+        let at = at.unwrap_or(0) as usize;
         if at == 0 {
             return &[];
         }
@@ -375,6 +411,7 @@ pub struct Iter<'a> {
 impl Iterator for Iter<'_> {
     type Item = Mark;
 
+    #[inline]
     fn next(&mut self) -> Option<Mark> {
         let slot = self.slots.next()?;
         let index = self.next;

@@ -85,17 +85,37 @@ impl MarkStore {
 
 /// A timing line of one of the kinds whose values need no room beside it and that tell of no
 /// trouble: most lines of a log.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::run) struct PlainMark {
-    pub(in crate::run) kind: MarkKind,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlainMark {
+    /// What kind of line.
+    pub(crate) kind: MarkKind,
     pub(super) values: [i32; 2],
     pub(super) extra: u32,
 }
 
 impl PlainMark {
+    /// A line with its two values as a [`Mark`] keeps them.
+    #[inline]
+    pub(crate) const fn new(kind: MarkKind, values: [i32; 2]) -> Self {
+        Self {
+            kind,
+            values,
+            extra: 0,
+        }
+    }
+
+    /// The same line of a GPU thread that stands beside the two values.
+    #[inline]
+    pub(crate) const fn of_thread(self, thread: u32) -> Self {
+        Self {
+            extra: thread,
+            ..self
+        }
+    }
+
     /// The line, if it is of such a kind.
     #[inline]
-    pub(in crate::run) fn of(what: &TimingWhat<'_>) -> Option<Self> {
+    pub(crate) fn of(what: &TimingWhat<'_>) -> Option<Self> {
         let pair = |a: i64, b: i64| [fit(a), fit(b)];
         let (kind, values, extra) = match *what {
             TimingWhat::SplitVectors { split_ms, setup_ms } => {

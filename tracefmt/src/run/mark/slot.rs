@@ -54,6 +54,7 @@ impl Slot {
     }
 
     /// The two values and the further one, as [`Slot::new`] took them.
+    #[inline]
     pub(super) fn values(&self) -> ([i32; 2], u32) {
         let [first, second] = self.values;
         match self.kind {
@@ -68,6 +69,7 @@ impl Slot {
         }
     }
 
+    #[inline]
     pub(super) const fn confidence(&self) -> Confidence {
         match self.flags & !HAS_CANDIDATES {
             CERTAIN => Confidence::Certain,
@@ -87,6 +89,7 @@ impl Slot {
         }
     }
 
+    #[inline]
     pub(super) const fn has_candidates(&self) -> bool {
         self.flags & HAS_CANDIDATES != 0
     }
@@ -95,9 +98,35 @@ impl Slot {
 /// When lines were printed. Lines between the same two stamps share a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Windows {
-    after_us: Vec<i64>,
+    all: Vec<Window>,
+}
+
+/// Twelve bytes, not sixteen: there are millions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Window {
+    /// Lower and upper half of the start.
+    after_us: [u32; 2],
     /// Length, [`NONE`] for no later stamp.
-    window_us: Vec<u32>,
+    length_us: u32,
+}
+
+impl Window {
+    #[expect(clippy::cast_possible_truncation, reason = "the halves of a number")]
+    const fn new(after_us: i64, length_us: u32) -> Self {
+        let after_us = [
+            after_us.cast_unsigned() as u32,
+            (after_us >> 32).cast_unsigned() as u32,
+        ];
+        Self {
+            after_us,
+            length_us,
+        }
+    }
+
+    fn after_us(self) -> i64 {
+        let [low, high] = self.after_us;
+        (i64::from(high.cast_signed()) << 32) | i64::from(low)
+    }
 }
 
 impl Windows {
@@ -109,15 +138,39 @@ impl Windows {
         if (after_us, window) == (0, NONE) {
             return 0;
         }
-        self.after_us.push(after_us);
-        self.window_us.push(window);
-        u32::try_from(self.after_us.len()).unwrap_or(0)
+        self.all.push(Window::new(after_us, window));
+        u32::try_from(self.all.len()).unwrap_or(0)
     }
 
     /// Start and length of a window.
+    #[inline]
     pub(super) fn get(&self, number: u32) -> (i64, u32) {
         let at = (number as usize).wrapping_sub(1);
-        let found = self.after_us.get(at).zip(self.window_us.get(at));
-        found.map_or((0, NONE), |(after, window)| (*after, *window))
+        let found = self.all.get(at);
+        found.map_or((0, NONE), |window| (window.after_us(), window.length_us))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_of_any_start_comes_back() {
+        let mut windows = Windows::default();
+        for after in [
+            1,
+            -1,
+            i64::MIN,
+            i64::MAX,
+            1 << 32,
+            (1 << 32) - 1,
+            -(1 << 40),
+        ] {
+            let number = windows.add(after, Some(after.saturating_add(7)));
+            let length = u32::try_from(after.saturating_add(7) - after).unwrap();
+            assert_eq!(windows.get(number), (after, length));
+        }
+        assert_eq!(size_of::<Window>(), 12);
     }
 }

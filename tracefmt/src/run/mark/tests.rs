@@ -96,10 +96,7 @@ fn later_shapes() -> Vec<TimingWhat<'static>> {
 fn every_shape_comes_back_as_it_went_in() {
     let mut store = MarkStore::default();
     for (at, what) in every_shape().iter().enumerate() {
-        let line = LineRef {
-            input: 2,
-            line: 100 + u32::try_from(at).unwrap(),
-        };
+        let line = LineRef::new(2, 100 + u32::try_from(at).unwrap());
         assert_eq!(store.push(what, line, (5, 9)), at);
         let mark = store.get(at).unwrap();
         assert_eq!(&store.what(&mark), what);

@@ -90,10 +90,16 @@ fn as_json(item: &ReviewItem) -> serde_json::Value {
         "candidate": item.candidate_path,
         "golden": item.golden_path,
         "new": item.golden.is_none(),
+        "grown_by": item.grown_by,
         "slower": item.slower,
         "over_budget": item.over_budget,
         "verdict": item.verdict,
     })
+}
+
+/// What a candidate is that holds the golden's own runs.
+pub(super) fn grown(had: usize, new: usize) -> String {
+    format!("the golden's own {had} runs and {new} new ones, which the verdict is about:")
 }
 
 /// A candidate with what it would change.
@@ -128,12 +134,18 @@ fn shown(item: &ReviewItem) -> String {
                     format_args!("the golden was accepted by {by}, {at}\n"),
                 );
             }
+            if let Some(runs) = item.grown_by {
+                put(
+                    &mut text,
+                    format_args!("{}\n", grown(golden.runs.len(), runs)),
+                );
+            }
             text.push_str(&render::text(&item.verdict));
         }
     }
     for (what, list) in [
         ("slower, accept needs a reason", &item.slower),
-        ("over the drift budget", &item.over_budget),
+        ("by the estimate over the drift budget", &item.over_budget),
     ] {
         if !list.is_empty() {
             put(&mut text, format_args!("{what}: {}\n", list.join(", ")));
