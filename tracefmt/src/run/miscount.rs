@@ -98,4 +98,23 @@ mod tests {
             "it counts nothing"
         );
     }
+
+    #[test]
+    fn counts_beyond_what_a_number_holds_are_those_of_another_trace() {
+        let head = "TIMELINE,0,TRACE_START,,t_us=0,version=1,run=1,build=b,device=d,epoch_unix_us=1,\
+                    vram_total=1,vram_free=1\n";
+        let submit = "TIMELINE,0,JOB_SUBMIT,j,t_us=1,kind=mimc,partitions=1\n";
+        let end = format!(
+            "TIMELINE,1,TRACE_END,,t_us=2,TRACE_START=1,JOB_SUBMIT=1,JOB_END={0},JOB_END={0}\n",
+            u64::MAX
+        );
+        // Doubled lines: whether all of them are doubled is asked.
+        let source = Source::Bytes(
+            "a.log".to_owned(),
+            format!("{head}{head}{submit}{submit}{end}").into_bytes(),
+        );
+        let trace = read(&[source]).unwrap().0;
+        let found = trace.runs.into_iter().next().unwrap().miscount.unwrap();
+        assert!(found.kinds.contains(&(EventKind::JobEnd, u64::MAX, 0)));
+    }
 }
