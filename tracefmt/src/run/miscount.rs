@@ -25,12 +25,17 @@ impl Miscount {
             .filter(|kind| *kind != EventKind::TraceEnd)
             .chain([EventKind::Other])
             .filter_map(|kind| {
-                let said = counts.iter().filter(|(of, _)| *of == kind);
-                let said = said.map(|(_, count)| *count).sum();
+                let said = Self::total(counts.iter().filter(|(of, _)| *of == kind));
                 let here = here(kind);
                 (said != here).then_some((kind, said, here))
             })
             .collect()
+    }
+
+    /// The sum of counts that a line says: it may say anything.
+    fn total<'a>(counts: impl IntoIterator<Item = &'a (EventKind, u64)>) -> u64 {
+        let counts = counts.into_iter().map(|(_, count)| *count);
+        counts.fold(0, u64::saturating_add)
     }
 
     /// Whether every kind is here as many times over, twice or more: the same lines again.
@@ -38,7 +43,7 @@ impl Miscount {
         counts: &[(EventKind, u64)],
         here: impl Fn(EventKind) -> u64,
     ) -> bool {
-        let all: u64 = counts.iter().map(|(_, count)| *count).sum();
+        let all = Self::total(counts);
         let kinds = EventKind::ALL
             .iter()
             .filter(|kind| **kind != EventKind::TraceEnd);
