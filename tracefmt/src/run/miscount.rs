@@ -33,7 +33,7 @@ impl Miscount {
     }
 
     /// The sum of counts that a line says: it may say anything.
-    fn total<'a>(counts: impl IntoIterator<Item = &'a (EventKind, u64)>) -> u64 {
+    fn total<'a, I: IntoIterator<Item = &'a (EventKind, u64)>>(counts: I) -> u64 {
         let counts = counts.into_iter().map(|(_, count)| *count);
         counts.fold(0, u64::saturating_add)
     }
