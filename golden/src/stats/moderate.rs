@@ -27,6 +27,12 @@ pub struct Moderated {
 }
 
 impl Prior {
+    /// The prior that says nothing.
+    pub const NOTHING: Self = Self {
+        variance: 0.0,
+        df: 0.0,
+    };
+
     /// Fits the prior to `(variance, degrees of freedom)` pairs, one a phase.
     ///
     /// Pairs with no degrees of freedom or no finite positive variance are left out (a spread of
@@ -45,10 +51,7 @@ impl Prior {
             })
             .collect();
         if logs.len() < 3 {
-            return Self {
-                variance: 0.0,
-                df: 0.0,
-            };
+            return Self::NOTHING;
         }
         let n = logs.len() as f64;
         let mean = logs.iter().map(|(e, _)| e).sum::<f64>() / n;

@@ -154,7 +154,9 @@ fn relative(lines: &[Line], common: Option<Sides>, options: &Options) -> Effects
         .zip(lines)
         .zip(&pooled)
         .map(|((line, raw), (variance, df))| {
-            let moderated = prior.moderate(*variance, *df, df_all);
+            // A phase is left out since it is unlike the others: it lends and borrows nothing.
+            let lends = if line.ungated { Prior::NOTHING } else { prior };
+            let moderated = lends.moderate(*variance, *df, df_all);
             let floored = Moderated {
                 variance: moderated.variance.max(line.floor),
                 ..moderated

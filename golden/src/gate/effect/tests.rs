@@ -207,3 +207,13 @@ fn a_phase_that_is_not_gated_stands_on_its_own_runs() {
     );
     assert!(got.mde > 0.5, "{got:?}");
 }
+
+#[test]
+fn a_restless_phase_among_quiet_ones_is_not_taken_for_one() {
+    let mut all = lines(4, 0.001, 0.0);
+    for (x, more) in all[1].sides.base.iter_mut().zip([-0.6, 0.4, -0.5, 0.7]) {
+        *x += more;
+    }
+    let got = effects(&all, &Options::default()).lines[1];
+    assert!(!got.held && !got.slower && got.mde > 0.5, "{got:?}");
+}
