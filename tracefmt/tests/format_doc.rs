@@ -1,6 +1,8 @@
 //! The specification of the trace format against the types: no event, key, timing or class is
 //! written down wrongly or left out.
 
+mod doc;
+
 use std::collections::BTreeSet;
 
 use tracefmt::event::EventKind;
@@ -9,28 +11,15 @@ use tracefmt::scan::Class;
 use tracefmt::timing::TimingWhat;
 use tracefmt::writer::{write_event, write_timing};
 
+use doc::{code, table};
+
 const DOC: &str = include_str!("../../docs/trace-format.md");
 const OURS: &str = include_str!("../testdata/own.log");
 const OLD: &str = include_str!("../testdata/old.log");
 
-/// The body rows of the table with this head, cells trimmed.
-fn table(head: &str) -> Vec<Vec<&'static str>> {
-    let rows = DOC.lines().skip_while(|line| *line != head).skip(2);
-    let rows: Vec<_> = rows
-        .take_while(|line| line.starts_with('|'))
-        .map(|row| row.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
-    assert!(!rows.is_empty(), "no table {head}");
-    rows
-}
-
-fn code(cell: &str) -> &str {
-    cell.trim_matches('`')
-}
-
 #[test]
 fn the_events_are_those_of_the_type_in_its_order() {
-    let rows = table("| event | who | meaning | own keys |");
+    let rows = table(DOC, "| event | who | meaning | own keys |");
     let written: Vec<_> = rows
         .iter()
         .map(|row| (code(row[0]), row[1], row[2]))
@@ -55,7 +44,7 @@ fn keys(line: &str) -> BTreeSet<&str> {
 
 #[test]
 fn the_keys_are_those_that_are_written() {
-    for row in table("| event | who | meaning | own keys |") {
+    for row in table(DOC, "| event | who | meaning | own keys |") {
         let name = code(row[0]);
         let cell: Vec<_> = row[3].split(", ").filter(|key| !key.is_empty()).collect();
         let needed: BTreeSet<_> = cell
@@ -87,7 +76,7 @@ fn the_keys_are_those_that_are_written() {
 
 #[test]
 fn a_missing_key_that_is_not_in_brackets_rejects_the_line() {
-    for row in table("| event | who | meaning | own keys |") {
+    for row in table(DOC, "| event | who | meaning | own keys |") {
         let mark = format!(",{},", code(row[0]));
         let line = OURS.lines().find(|line| line.contains(&mark)).unwrap();
         for key in row[3]
@@ -107,7 +96,7 @@ fn a_missing_key_that_is_not_in_brackets_rejects_the_line() {
 #[test]
 fn the_timings_have_the_names_that_are_written() {
     let mut written = BTreeSet::new();
-    for row in table("| example | name | thread | versions |") {
+    for row in table(DOC, "| example | name | thread | versions |") {
         let timing = parse_timing(code(row[0]).as_bytes());
         assert_eq!(timing.what.name(), code(row[1]), "{}", row[0]);
         assert!(
@@ -141,7 +130,7 @@ fn every_old_detail_is_in_the_table() {
         .collect();
     let mut written = BTreeSet::new();
     let mut event = "";
-    for row in table("| event | detail | versions |") {
+    for row in table(DOC, "| event | detail | versions |") {
         if !row[0].is_empty() {
             event = code(row[0]);
         }
@@ -166,7 +155,7 @@ fn every_old_detail_is_in_the_table() {
 
 #[test]
 fn the_classes_are_those_of_the_type() {
-    let rows = table("| class | lines |");
+    let rows = table(DOC, "| class | lines |");
     let written: Vec<_> = rows.iter().map(|row| code(row[0])).collect();
     let typed: Vec<_> = Class::ALL.iter().map(|class| class.as_str()).collect();
     assert_eq!(written, typed);
@@ -174,7 +163,7 @@ fn the_classes_are_those_of_the_type() {
 
 #[test]
 fn the_log_forms_are_read() {
-    for row in table("| form | example | clock |") {
+    for row in table(DOC, "| form | example | clock |") {
         let log = parse_log(code(row[1]).as_bytes()).unwrap_or_else(|| panic!("{}", row[1]));
         let clock = log.stamp.map(|stamp| stamp.utc);
         let expected = match row[2] {

@@ -1,29 +1,22 @@
 //! The specification of schedules against the types: no op and no key is written down wrongly or
 //! left out, and the examples are read as they are meant.
 
+mod doc;
+
 use tracefmt::ops::{Op, Schedule, read_step};
+
+use doc::{code, table};
 
 const DOC: &str = include_str!("../../docs/ops-format.md");
 
-/// The body rows of the table with this head, cells trimmed.
-fn table(head: &str) -> Vec<Vec<&'static str>> {
-    let rows = DOC.lines().skip_while(|line| *line != head).skip(2);
-    let rows: Vec<_> = rows
-        .take_while(|line| line.starts_with('|'))
-        .map(|row| row.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
-    assert!(!rows.is_empty(), "no table {head}");
-    rows
-}
-
 #[test]
 fn the_ops_and_their_keys_are_those_of_the_type() {
-    let written: Vec<_> = table("| op | keys | is |")
+    let written: Vec<_> = table(DOC, "| op | keys | is |")
         .into_iter()
         .map(|row| {
             let keys = row[1].split(", ").map(|key| key.trim_matches(['[', ']']));
             let keys: Vec<_> = keys.filter(|key| !key.is_empty()).collect();
-            (row[0].trim_matches('`'), keys)
+            (code(row[0]), keys)
         })
         .collect();
     let typed: Vec<_> = Op::names()
@@ -41,8 +34,8 @@ fn the_keys_without_brackets_are_needed() {
         "unwind" => "true".to_owned(),
         _ => "1".to_owned(),
     };
-    for row in table("| op | keys | is |") {
-        let name = row[0].trim_matches('`');
+    for row in table(DOC, "| op | keys | is |") {
+        let name = code(row[0]);
         let keys: Vec<_> = row[1].split(", ").filter(|key| !key.is_empty()).collect();
         for left_out in &keys {
             let optional = left_out.starts_with('[');
@@ -64,9 +57,9 @@ fn the_keys_without_brackets_are_needed() {
 
 #[test]
 fn the_keys_of_every_op_are_known() {
-    for row in table("| key | is |") {
+    for row in table(DOC, "| key | is |") {
         for key in row[0].split(", ") {
-            let key = key.trim_matches('`');
+            let key = code(key);
             let value = match key {
                 "job" | "buf" => r#""x""#,
                 "on_error" => r#""fallback:x""#,
