@@ -146,12 +146,12 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result
 ///
 /// When standard output cannot be written.
 pub fn text(text: &str) -> Result<(), CliError> {
-    let text = text.replace(is_unprintable, "\u{fffd}");
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    to_stdout(|out| out.write_all(printable(text).as_bytes()))
 }
 
-fn is_unprintable(c: char) -> bool {
-    c.is_control() && !matches!(c, '\t' | '\n')
+fn printable(text: &str) -> String {
+    let is_unprintable = |c: char| c.is_control() && !matches!(c, '\t' | '\n');
+    text.replace(is_unprintable, "\u{fffd}")
 }
 
 /// Prints a value as indented JSON with a final line end.
@@ -303,7 +303,7 @@ pub fn put(text: &mut String, what: Arguments<'_>) {
 
 /// A line on standard error. Failing to write there is nobody's concern.
 pub fn note(text: &str) {
-    let text = text.replace(is_unprintable, "\u{fffd}");
+    let text = printable(text);
     drop(writeln!(io::stderr().lock(), "cuzk: {text}"));
 }
 
@@ -318,11 +318,11 @@ pub fn report_error(error: &CliError) -> Exit {
 
 #[cfg(test)]
 mod tests {
-    use super::is_unprintable;
+    use super::printable;
 
     #[test]
     fn what_a_terminal_would_act_on_is_replaced() {
-        let text = "job \u{1b}]0;x\u{7} \u{9b}31m\r\u{8}\tend\n".replace(is_unprintable, "?");
-        assert_eq!(text, "job ?]0;x? ?31m??\tend\n");
+        let text = printable("job \u{1b}]0;x\u{7} \u{9b}31m\r\u{8}\tend\n");
+        assert_eq!(text.replace('\u{fffd}', "?"), "job ?]0;x? ?31m??\tend\n");
     }
 }
