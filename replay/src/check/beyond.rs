@@ -30,12 +30,7 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
             continue;
         };
         let gpu = step.gpu.unwrap_or(0);
-        let card = scene
-            .schedule
-            .header
-            .gpus
-            .get(crate::run::record::gpu_of(step));
-        let capacity = card.map_or(0, |card| card.capacity);
+        let capacity = scene.capacity(step);
         let live: Vec<Buffer> = scene.life.live_at(place, gpu).copied().collect();
         let sizes = live.iter().map(|buffer| buffer.bytes);
         let given = sizes.fold(bytes, u64::saturating_add);

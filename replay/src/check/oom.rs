@@ -96,12 +96,7 @@ fn draft(scene: &Scene<'_>, failure: &Failure) -> Option<Drafted> {
         .live_at(place, step.gpu.unwrap_or(0))
         .copied()
         .collect();
-    let capacity = scene
-        .schedule
-        .header
-        .gpus
-        .get(crate::run::record::gpu_of(step));
-    let capacity = capacity.map_or(0, |gpu| gpu.capacity);
+    let capacity = scene.capacity(step);
     let free = scene
         .record
         .ran

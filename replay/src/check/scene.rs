@@ -3,12 +3,13 @@
 use std::cell::OnceCell;
 
 use tracefmt::finding::{Code, Confidence, Evidence, Finding, Severity};
-use tracefmt::ops::{Header, Op, Schedule, Step};
+use tracefmt::ops::{GpuSpec, Header, Op, Schedule, Step};
 
 use super::Drafted;
 use super::oom::{self, Failure};
 use crate::events::RECOVERED;
 use crate::life::{Buffer, Life};
+use crate::run::record::gpu_of;
 use crate::run::{Options, Record, Stop};
 use crate::vram::Profile;
 
@@ -112,12 +113,19 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Bytes of the card that a step is about; 0 for a card that the header does not name.
+    pub fn capacity(&self, step: &Step) -> u64 {
+        self.card(step).map_or(0, |card| card.capacity)
+    }
+
     /// Whether the memory that a step is about is the host's: its card says so.
     pub fn is_host(&self, step: &Step) -> bool {
-        let gpus = &self.schedule.header.gpus;
-        let card = gpus.get(crate::run::record::gpu_of(step));
-        let memory = card.and_then(|card| card.extra.get("memory"));
+        let memory = self.card(step).and_then(|card| card.extra.get("memory"));
         memory.and_then(|memory| memory.as_str()) == Some("host")
+    }
+
+    fn card(&self, step: &Step) -> Option<&'a GpuSpec> {
+        self.schedule.header.gpus.get(gpu_of(step))
     }
 
     /// Whether a buffer belongs to a partition; what belongs to none is kept on purpose.
