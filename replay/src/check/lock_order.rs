@@ -2,13 +2,14 @@
 //!
 //! Caught: workers of whom each takes a lock that the next holds, in a circle, of so many at
 //! most as the bound below; a lock that its holder wants again. Not caught: orders that no worker
-//! of this schedule takes. Silent, since nobody can wait for anybody: a circle that one worker
-//! goes through alone, and one whose locks are taken while the same other lock is held (the gate
-//! locks of Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs, 2000).
+//! of this schedule takes, and what is left where the search is cut off, which is said. Silent,
+//! since nobody can wait for anybody: a circle that one worker goes through alone, and one whose
+//! locks are taken while the same other lock is held (the gate locks of Havelund, Using Runtime
+//! Analysis to Guide Model Checking of Java Programs, 2000).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tracefmt::finding::Code;
+use tracefmt::finding::{Code, Severity};
 use tracefmt::ops::{Op, Step};
 
 use super::{Drafted, Scene};
@@ -17,7 +18,7 @@ use crate::run::{Stop, got};
 
 /// How many locks a circle has at most.
 const CIRCLE_MAX: usize = 5;
-/// How many edges are tried before the search stops where it is.
+/// How many edges are tried before the search is cut off.
 const TRIES_MAX: u32 = 200_000;
 
 /// A lock that a worker took while it held others.
@@ -53,9 +54,10 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
         )
     });
     let own: Vec<Drafted> = own.collect();
-    let circles = circles(&reading.edges);
+    let Search { circles, left } = Search::of(&reading.edges);
+    let cut = left.map(|at| cut_off(scene, at, circles.len()));
     let circles = circles.into_values().map(|circle| drawn(scene, &circle));
-    own.into_iter().chain(circles).collect()
+    own.into_iter().chain(circles).chain(cut).collect()
 }
 
 #[derive(Debug, Default)]
@@ -99,44 +101,69 @@ impl<'a> Reading<'a> {
 /// A circle: its edges in order, each with its step.
 type Circle<'a> = Vec<(&'a Edge<'a>, usize)>;
 
-/// The circles that can close, one for each set of locks: the first that is found, from the lock
-/// whose name is the smallest.
-fn circles<'a>(edges: &'a BTreeMap<Edge<'a>, usize>) -> BTreeMap<BTreeSet<&'a str>, Circle<'a>> {
-    let mut from: BTreeMap<&str, Circle<'a>> = BTreeMap::new();
-    for (edge, at) in edges {
-        from.entry(edge.held).or_default().push((edge, *at));
-    }
-    let mut found = BTreeMap::new();
-    let mut tries = 0;
-    let mut open: Vec<Circle<'a>> = edges.iter().map(|(edge, at)| vec![(edge, *at)]).collect();
-    while let Some(path) = open.pop() {
-        let (Some((first, _)), Some((last, _))) = (path.first(), path.last()) else {
-            continue;
-        };
-        if last.taken == first.held {
-            let names = path.iter().map(|(edge, _)| edge.held).collect();
-            found.entry(names).or_insert(path);
-            continue;
+/// The circles that can close.
+#[derive(Debug, Default)]
+struct Search<'a> {
+    /// One for each set of locks: the first that is found, from the lock with the smallest name.
+    circles: BTreeMap<BTreeSet<&'a str>, Circle<'a>>,
+    /// Where the search was cut off, a step of what it had not looked at.
+    left: Option<usize>,
+}
+
+impl<'a> Search<'a> {
+    fn of(edges: &'a BTreeMap<Edge<'a>, usize>) -> Self {
+        let mut from: BTreeMap<&str, Circle<'a>> = BTreeMap::new();
+        for (edge, at) in edges {
+            from.entry(edge.held).or_default().push((edge, *at));
         }
-        if path.len() == CIRCLE_MAX {
-            continue;
-        }
-        for next in from.get(last.taken).into_iter().flatten() {
-            tries += 1;
-            let meets = |(edge, _): &(&Edge<'_>, usize)| {
-                edge.worker == next.0.worker || !edge.all.is_disjoint(&next.0.all)
+        let mut found = Self::default();
+        let mut tries = 0;
+        let mut open: Vec<Circle<'a>> = edges.iter().map(|(edge, at)| vec![(edge, *at)]).collect();
+        while let Some(path) = open.pop() {
+            let (Some((first, at)), Some((last, _))) = (path.first(), path.last()) else {
+                continue;
             };
-            if next.0.held > first.held && !path.iter().any(meets) {
-                let mut longer = path.clone();
-                longer.push(*next);
-                open.push(longer);
+            if tries > TRIES_MAX {
+                found.left = Some(*at);
+                break;
+            }
+            if last.taken == first.held {
+                let names = path.iter().map(|(edge, _)| edge.held).collect();
+                found.circles.entry(names).or_insert(path);
+                continue;
+            }
+            if path.len() == CIRCLE_MAX {
+                continue;
+            }
+            for next in from.get(last.taken).into_iter().flatten() {
+                tries += 1;
+                let meets = |(edge, _): &(&Edge<'_>, usize)| {
+                    edge.worker == next.0.worker || !edge.all.is_disjoint(&next.0.all)
+                };
+                if next.0.held > first.held && !path.iter().any(meets) {
+                    let mut longer = path.clone();
+                    longer.push(*next);
+                    open.push(longer);
+                }
             }
         }
-        if tries > TRIES_MAX {
-            break;
-        }
+        found
     }
-    found
+}
+
+/// Says that not all was looked at.
+fn cut_off(scene: &Scene<'_>, at: usize, found: usize) -> Drafted {
+    let title = format!("the search for circles of locks was cut off after {TRIES_MAX} tries");
+    let drafted = scene.draft(at, Code::LockOrder, Severity::Info, title);
+    let meaning = format!(
+        "Locks are taken inside one another in more ways than are tried. Circles found until then: \
+         {found}; there may be others."
+    );
+    drafted.says(
+        &meaning,
+        "Replay a part of the schedule with fewer workers, or take the locks in one order \
+         everywhere.",
+    )
 }
 
 fn draft(scene: &Scene<'_>, at: usize, title: String) -> Drafted {
