@@ -10,15 +10,7 @@ fn two_devices_share_the_queue_and_nothing_else() {
     let cards: Vec<Arc<CpuDevice<Fake>>> = (0..2)
         .map(|_| Arc::new(CpuDevice::new(Arc::clone(&work), 64 * MIB, 0)))
         .collect();
-    let page = Page::default();
-    let head = TraceStart {
-        vram_total: 64 * MIB,
-        vram_free: 64 * MIB,
-        ..TraceStart::default()
-    };
-    let clock = Arc::new(SystemClock::new());
-    let tracer = Tracer::start(clock, Box::new(page.clone()), &head).expect("memory takes all");
-    let tracer = Arc::new(tracer);
+    let (tracer, page) = traced(64 * MIB);
     let devices: Vec<Arc<dyn Device<Fake>>> = cards
         .iter()
         .map(|card| Arc::<CpuDevice<Fake>>::clone(card) as Arc<dyn Device<Fake>>)
@@ -51,9 +43,5 @@ fn two_devices_share_the_queue_and_nothing_else() {
             .all(|(gpu, worker)| worker.map(|w| w / 2) == *gpu),
         "{used:?}"
     );
-    let given = replay::lifecycle::Given::default();
-    let report = replay::log::replay_run(&run, &given, "engine.log", None);
-    let report = report.expect("a known driver").expect("memory events");
-    assert_eq!(report.findings, []);
-    assert_eq!(report.truth.agree, report.truth.checked);
+    room::healthy(&run);
 }

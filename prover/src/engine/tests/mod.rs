@@ -66,20 +66,34 @@ fn config(faults: &[&str]) -> Config {
     }
 }
 
+/// A trace in memory, of a card with so many bytes.
+fn traced(vram: u64) -> (Arc<Tracer>, Page) {
+    let page = Page::default();
+    let head = TraceStart {
+        run: "test".into(),
+        vram_total: vram,
+        vram_free: vram,
+        ..TraceStart::default()
+    };
+    let tracer = Tracer::start(Arc::new(SystemClock::new()), Box::new(page.clone()), &head);
+    (Arc::new(tracer.expect("memory takes all")), page)
+}
+
 impl Bench {
     fn new(config: &Config, vram_mib: u64) -> Self {
+        Self::over(config, vram_mib * MIB, |device| device)
+    }
+
+    /// An engine whose device is one `of` that accounts.
+    fn over<D: Device<Fake> + 'static>(
+        config: &Config,
+        vram: u64,
+        of: impl FnOnce(Arc<CpuDevice<Fake>>) -> Arc<D>,
+    ) -> Self {
         let work = Arc::new(Fake::default());
-        let device = Arc::new(CpuDevice::new(Arc::clone(&work), vram_mib * MIB, 0));
-        let page = Page::default();
-        let head = TraceStart {
-            run: "test".into(),
-            vram_total: vram_mib * MIB,
-            vram_free: vram_mib * MIB,
-            ..TraceStart::default()
-        };
-        let tracer = Tracer::start(Arc::new(SystemClock::new()), Box::new(page.clone()), &head);
-        let tracer = Arc::new(tracer.expect("memory takes all"));
-        let devices: Vec<Arc<dyn Device<Fake>>> = vec![Arc::<CpuDevice<Fake>>::clone(&device)];
+        let device = Arc::new(CpuDevice::new(Arc::clone(&work), vram, 0));
+        let (tracer, page) = traced(vram);
+        let devices: Vec<Arc<dyn Device<Fake>>> = vec![of(Arc::clone(&device))];
         let engine = Engine::start(Arc::clone(&work), devices, Arc::clone(&tracer), config);
         Self {
             engine: engine.expect("starts"),

@@ -11,10 +11,21 @@ use crate::plan::{Plan, PlanStep, Room, Sizes};
 /// A device on which one call that pins fails, or that is as slow to allocate as a card.
 #[derive(Debug)]
 pub(super) struct Reluctant {
-    pub(super) inner: CpuDevice<Fake>,
+    pub(super) inner: Arc<CpuDevice<Fake>>,
     /// How many ranges of 32 bytes are pinned before one fails; the ones after it are.
     pub(super) before: AtomicI64,
     pub(super) is_slow: bool,
+}
+
+impl Reluctant {
+    /// As good as any: its pins never fail.
+    pub(super) fn willing(inner: Arc<CpuDevice<Fake>>) -> Self {
+        Self {
+            inner,
+            before: i64::MAX.into(),
+            is_slow: false,
+        }
+    }
 }
 
 const RC: i32 = 304;
@@ -88,41 +99,23 @@ fn streamed(before: i64) -> ([JobEnd; 2], Vec<u64>, Run) {
     };
     let plan = Plan::new(&Sizes::like_a_sector(1 << 14), room).expect("fits");
     assert!(!plan.is_resident(), "it streams");
-    let work = Arc::new(Fake::default());
-    let ranges: Vec<u64> = work.key_ranges();
-    let device = Arc::new(Reluctant {
-        inner: CpuDevice::new(Arc::clone(&work), VRAM, 0),
-        before: AtomicI64::new(before),
-        is_slow: false,
-    });
-    let page = Page::default();
-    let head = TraceStart {
-        vram_total: VRAM,
-        vram_free: VRAM,
-        ..TraceStart::default()
-    };
-    let tracer = Tracer::start(Arc::new(SystemClock::new()), Box::new(page.clone()), &head);
-    let tracer = Arc::new(tracer.expect("memory takes all"));
-    let devices: Vec<Arc<dyn Device<Fake>>> = vec![Arc::<Reluctant>::clone(&device)];
     let config = Config {
         device_workers: 1,
         ..config(&[])
     };
-    let engine = Engine::start(work, devices, Arc::clone(&tracer), &config).expect("starts");
-    let ends = ["first", "second"].map(|id| {
-        let spec = JobSpec {
-            id: id.to_owned(),
-            kind: "fake".to_owned(),
-            priority: Priority::Normal,
-            circuits: (0..3).map(Part::good).collect(),
-        };
-        let ticket = engine.submit(spec).expect("accepted");
-        engine.wait(ticket).expect("a report").end
+    let bench = Bench::over(&config, VRAM, |device| {
+        Arc::new(Reluctant {
+            before: AtomicI64::new(before),
+            ..Reluctant::willing(device)
+        })
     });
-    engine.shutdown(Shutdown::Drain);
-    assert_eq!(device.inner.pinned_ranges(), 0);
-    assert_eq!(device.inner.held_bytes(), 0);
-    (ends, ranges, read_trace(tracer, &page))
+    let ranges = bench.work.key_ranges();
+    let ends = ["first", "second"].map(|id| {
+        let ticket = bench.submit(id, (0..3).map(Part::good).collect());
+        bench.end_of(ticket)
+    });
+    let (_, run) = bench.close(Shutdown::Drain);
+    (ends, ranges, run)
 }
 
 #[test]

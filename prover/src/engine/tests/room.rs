@@ -113,46 +113,28 @@ fn a_device_without_room_fails_its_partitions_until_there_is_room_again() {
 fn multiples_of_points_go_when_memory_gets_short() {
     const VRAM: u64 = 8 << 30;
     const FOREIGN: u64 = u64::MAX;
-    let work = Arc::new(Fake::default());
-    let device = Arc::new(pins::Reluctant {
-        inner: CpuDevice::new(Arc::clone(&work), VRAM, 0),
-        before: i64::MAX.into(),
-        is_slow: true,
-    });
-    let page = Page::default();
-    let head = TraceStart {
-        vram_total: VRAM,
-        vram_free: VRAM,
-        ..TraceStart::default()
-    };
-    let tracer = Tracer::start(Arc::new(SystemClock::new()), Box::new(page.clone()), &head);
-    let tracer = Arc::new(tracer.expect("memory takes all"));
-    let devices: Vec<Arc<dyn Device<Fake>>> = vec![Arc::<pins::Reluctant>::clone(&device)];
     let config = Config {
         expected: MULTIPLES_PAY_FROM,
         ..config(&[])
     };
-    let engine = Engine::start(work, devices, Arc::clone(&tracer), &config).expect("starts");
+    let bench = Bench::over(&config, VRAM, |device| {
+        Arc::new(pins::Reluctant {
+            is_slow: true,
+            ..pins::Reluctant::willing(device)
+        })
+    });
     let without = Room {
         keep: true,
         ..Room::of(VRAM)
     };
     let without = Plan::new(&Sizes::like_a_sector(1 << 20), without).expect("fits");
-    let memory: &dyn Device<Fake> = device.as_ref();
+    let memory: &dyn Device<Fake> = bench.device.as_ref();
     let left = without.peak_bytes() + 8 * MIB;
     assert_eq!(memory.alloc(FOREIGN, VRAM - left), 0);
-    let spec = JobSpec {
-        id: "short".to_owned(),
-        kind: "fake".to_owned(),
-        priority: Priority::Normal,
-        circuits: parts(20, 3),
-    };
-    let ticket = engine.submit(spec).expect("accepted");
-    assert_eq!(engine.wait(ticket).expect("a report").end, JobEnd::Verified);
-    engine.shutdown(Shutdown::Drain);
+    let ticket = bench.submit("short", parts(20, 3));
+    assert_eq!(bench.end_of(ticket), JobEnd::Verified);
     assert_eq!(memory.free(FOREIGN), 0);
-    assert_eq!(device.inner.held_bytes(), 0);
-    let run = read_trace(tracer, &page);
+    let (_, run) = bench.close(Shutdown::Drain);
     assert_eq!(fallbacks(&run), ["all+ahead"]);
     let asked = run
         .device_events
