@@ -80,7 +80,8 @@ impl<W: Work> Tenancy<'_, W> {
                 }
                 Err(Failure::Own(format!(
                     "pinning {bytes} bytes that stream failed, and {} ranges before them were \
-                     unpinned: rc={rc}",
+                     unpinned: rc={rc}; let more memory be locked (ulimit -l), or take a card with \
+                     more room, on which more stays",
                     pinned.len()
                 )))
             }
