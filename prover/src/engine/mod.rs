@@ -25,15 +25,17 @@ mod pins;
 mod sched;
 mod settle;
 mod shared;
+mod spoiled;
 mod start;
 mod station;
 mod status;
 mod synth;
 mod worker;
 
-pub use fault::{BadFault, Fault, FaultCount, Injection, late_free_bytes};
+pub use fault::{BadFault, Fault, FaultCount, Injection};
 pub use job::{JobEnd, JobReport, JobSpec, Key, PartState, Priority, SubmitError, Ticket};
 pub use sched::Limits;
+pub use spoiled::late_free_bytes;
 pub use start::{Config, Engine, Shutdown, StartError};
 pub use status::{JobStatus, QueueStatus, Status, Totals, WorkerStatus};
 
