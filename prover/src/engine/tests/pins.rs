@@ -15,15 +15,26 @@ pub(super) struct Reluctant {
     /// How many ranges of 32 bytes are pinned before one fails; the ones after it are.
     pub(super) before: AtomicI64,
     pub(super) is_slow: bool,
+    /// GiB that a range of 32 bytes counts as, if not as what it is.
+    pub(super) gib: u64,
 }
 
 impl Reluctant {
-    /// As good as any: its pins never fail.
+    /// As good as any: its pins are what they are, and never fail.
     pub(super) fn willing(inner: Arc<CpuDevice<Fake>>) -> Self {
         Self {
             inner,
             before: i64::MAX.into(),
             is_slow: false,
+            gib: 0,
+        }
+    }
+
+    /// Where a range is pinned: large ones lie far apart, where nothing else does.
+    fn place(&self, addr: u64) -> u64 {
+        match self.gib {
+            0 => addr,
+            _ => 1 << 63 | (addr & 0x7fff) << 48,
         }
     }
 }
@@ -55,11 +66,17 @@ impl Device<Fake> for Reluctant {
         if bytes == 32 && self.before.fetch_sub(1, Ordering::SeqCst) == 0 {
             return RC;
         }
+        if bytes == 32 && self.gib > 0 {
+            return self.inner.pin(self.place(addr), self.gib << 30);
+        }
         self.inner.pin(addr, bytes)
     }
 
     fn unpin(&self, addr: u64) -> i32 {
-        self.inner.unpin(addr)
+        match self.inner.unpin(self.place(addr)) {
+            0 => 0,
+            _ => self.inner.unpin(addr),
+        }
     }
 }
 

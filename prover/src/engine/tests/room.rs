@@ -3,8 +3,10 @@
 
 use proptest::prelude::*;
 use tracefmt::event::What;
+use tracefmt::ops::Op;
 
 use super::*;
+use crate::device::PIN_BYTES_PER_GIB;
 use crate::plan::{MULTIPLES_PAY_FROM, Plan, Room, Sizes};
 
 fn parts(log_domain: u32, count: u64) -> Vec<Part> {
@@ -147,6 +149,34 @@ fn multiples_of_points_go_when_memory_gets_short() {
     let asked: Vec<(u64, i32)> = asked.collect();
     assert!(asked[0].0 > 2 * key && asked[0].1 == 2, "{asked:?}");
     assert_eq!(asked[1..], [(key, 0)]);
+}
+
+/// What is pinned for a plan that streams is in what its smaller plan needs, so it is not taken off
+/// what that plan could have as well.
+#[test]
+fn what_a_plan_pinned_is_counted_once_when_it_falls_back() {
+    const VRAM: u64 = 24 << 30;
+    let plan = Plan::new(&Sizes::like_a_sector(1 << 27), Room::of(VRAM)).expect("fits");
+    assert!(!plan.is_resident(), "it streams");
+    let gib = plan.pinning_bytes() / (3 * PIN_BYTES_PER_GIB);
+    assert!(gib > 0, "it pins");
+    let stays = plan.residents.iter();
+    let stays = stays.filter(|step| matches!(step.op, Op::Malloc { .. }));
+    let after = format!("alloc-once:{}", stays.count() + 1);
+    let bench = Bench::over(&config(&[&after]), VRAM, |device| {
+        Arc::new(pins::Reluctant {
+            gib,
+            ..pins::Reluctant::willing(device)
+        })
+    });
+    let ticket = bench.submit("streams", parts(27, 1));
+    assert_eq!(bench.end_of(ticket), JobEnd::Verified);
+    let (_, run) = bench.close(Shutdown::Drain);
+    let had = run.device_events.iter().find_map(|event| match event.what {
+        What::PlanFallback { free, .. } => Some(free),
+        _ => None,
+    });
+    assert_eq!(had, Some(VRAM), "all of it was there");
 }
 
 proptest! {
