@@ -143,8 +143,9 @@ impl<L: Clone> Ground<L> {
     }
 
     /// An allocation of a plan failed, though its partition is alone on the device and holds
-    /// nothing any more; `free` bytes are left. The plan that its size has from now on, and the
-    /// bytes that it could have; none when no smaller one fits.
+    /// nothing any more but pinned host memory; `free` bytes are left with what that takes. The
+    /// plan that its size has from now on, and the bytes that it could have; none when no smaller
+    /// one fits.
     pub(super) fn fall_back(&mut self, plan: &Arc<Plan>, free: u64) -> Option<(Arc<Plan>, u64)> {
         let stays = self.stays.values();
         let stays: u64 = stays.map(|stay| stay.plan.resident_bytes()).sum();

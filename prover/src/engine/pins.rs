@@ -13,6 +13,7 @@ use super::sched::Failure;
 use super::shared::Shared;
 use super::station::Station;
 use crate::device::{Streamed, Work};
+use crate::plan::Plan;
 use crate::trace::Scope;
 
 /// What is pinned for good.
@@ -88,6 +89,18 @@ impl<W: Work> Tenancy<'_, W> {
         };
         self.scope = own;
         result
+    }
+
+    /// Device memory that a plan counts for what streams and that is taken by it now: all of it or
+    /// nothing.
+    pub(super) fn pinned_bytes(&self, plan: &Plan, state: &W::State) -> u64 {
+        let gpu = self.station.gpu;
+        let kept = self.shared.pins.kept();
+        let is_pinned = self.shared.work.streamed(state).is_some_and(|streamed| {
+            let mut of_device = kept.iter().filter(|kept| kept.gpu == gpu);
+            of_device.any(|kept| kept.is_of(&streamed))
+        });
+        if is_pinned { plan.pinning_bytes() } else { 0 }
     }
 }
 

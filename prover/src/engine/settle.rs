@@ -36,7 +36,7 @@ impl<W: Work> Tenancy<'_, W> {
             let failure = match made {
                 Ok(()) => return self.unpin(),
                 Err(Miss::Memory { id, what }) => {
-                    if fallbacks < FALLBACKS_MAX && self.falls_back(&plan, id) {
+                    if fallbacks < FALLBACKS_MAX && self.falls_back(&plan, state, id) {
                         fallbacks += 1;
                         self.shared.work.again(state);
                         continue;
@@ -122,7 +122,7 @@ impl<W: Work> Tenancy<'_, W> {
 
     /// Leaves the device for the next smaller plan that fits; false where there is none, and then
     /// nothing has changed but that the partition's buffers are freed.
-    fn falls_back(&mut self, plan: &Arc<Plan>, id: u64) -> bool {
+    fn falls_back(&mut self, plan: &Arc<Plan>, state: &W::State, id: u64) -> bool {
         if self.leaks {
             return false;
         }
@@ -134,7 +134,9 @@ impl<W: Work> Tenancy<'_, W> {
             self.say(What::MemInfo { free, total });
             free
         };
-        let found = self.station.ground().fall_back(plan, free);
+        // What this partition's plan pinned is in what a smaller one needs.
+        let left = free.saturating_add(self.pinned_bytes(plan, state));
+        let found = self.station.ground().fall_back(plan, left);
         let Some((smaller, free)) = found else {
             return false;
         };
