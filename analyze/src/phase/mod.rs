@@ -35,6 +35,8 @@ pub fn rows(trace: &Trace) -> Vec<PhaseRow> {
 #[derive(Debug, Default)]
 struct Tallies {
     places: Vec<Place>,
+    /// Where a place is in the list.
+    index: BTreeMap<Place, usize>,
     known: Vec<Vec<Tally>>,
     own: BTreeMap<String, Vec<Tally>>,
 }
@@ -66,10 +68,9 @@ impl Tallies {
         });
     }
 
-    /// Index of a place; there are few.
+    /// Index of a place; most runs have few, but a log can name any number of workers.
     fn place(&mut self, place: Place) -> usize {
-        let known = self.places.iter().position(|known| *known == place);
-        known.unwrap_or_else(|| {
+        *self.index.entry(place).or_insert_with(|| {
             self.places.push(place);
             self.places.len() - 1
         })
