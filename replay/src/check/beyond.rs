@@ -30,11 +30,15 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
             continue;
         };
         let gpu = step.gpu.unwrap_or(0);
+        if told.contains(&gpu) {
+            continue;
+        }
         let capacity = scene.capacity(step);
         let live: Vec<Buffer> = scene.life.live_at(place, gpu).copied().collect();
         let sizes = live.iter().map(|buffer| buffer.bytes);
         let given = sizes.fold(bytes, u64::saturating_add);
-        if given > capacity && told.insert(gpu) {
+        if given > capacity {
+            told.insert(gpu);
             let name = Scene::subject(step);
             let title = format!(
                 "{} are recorded as given by a card of {}",

@@ -1,8 +1,10 @@
 //! Which locks each worker holds, as the steps of a run go by.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
-/// The locks of each worker, in the order in which they were taken, each once.
+/// The locks of each worker that holds any, in the order in which they were taken, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Locks<'a> {
     held: FxHashMap<u32, Vec<&'a str>>,
@@ -21,10 +23,17 @@ impl<'a> Locks<'a> {
 
     /// A worker lets go of a lock; `false` if it does not hold it.
     pub(crate) fn release(&mut self, worker: u32, name: &str) -> bool {
-        let held = self.held.entry(worker).or_default();
+        let Entry::Occupied(mut entry) = self.held.entry(worker) else {
+            return false;
+        };
+        let held = entry.get_mut();
         let before = held.len();
         held.retain(|other| *other != name);
-        held.len() < before
+        let is_released = held.len() < before;
+        if held.is_empty() {
+            entry.remove();
+        }
+        is_released
     }
 
     /// A worker lets go of all that it holds.
