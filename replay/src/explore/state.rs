@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use tracefmt::ops::{OnError, Op, Step};
 
 use super::plan::Plan;
+use crate::run::{Held, refuses};
 use crate::vram::{Machine, Profile};
 
 /// What a worker did in one move.
@@ -34,8 +35,8 @@ pub(super) struct State<'a> {
     workers: Vec<Worker>,
     locks: BTreeMap<&'a str, usize>,
     barriers: BTreeMap<&'a str, BTreeSet<usize>>,
-    /// Live allocations as (worker, card, id), oldest first; only in plans that unwind.
-    held: Vec<(usize, Option<u32>, u64)>,
+    /// By worker; only in plans that unwind.
+    held: Held<usize>,
     /// Whether something was used or freed on the way that was freed before.
     misused: bool,
 }
@@ -47,7 +48,7 @@ impl<'a> State<'a> {
             workers: vec![Worker::default(); plan.programs.len()],
             locks: BTreeMap::new(),
             barriers: BTreeMap::new(),
-            held: Vec::new(),
+            held: Held::default(),
             misused: false,
         }
     }
@@ -72,7 +73,7 @@ impl<'a> State<'a> {
 
     /// Roughly how many bytes it takes.
     pub(super) fn size_bytes(&self) -> usize {
-        let small = self.workers.len() * size_of::<Worker>() + self.held.capacity() * 24;
+        let small = self.workers.len() * size_of::<Worker>() + self.held.size_bytes();
         size_of::<Self>() + small + self.locks.len() * 64 + self.machine.size_bytes()
     }
 
@@ -138,7 +139,7 @@ impl<'a> State<'a> {
             Op::Label { .. } => {}
             Op::Panic { unwind } => {
                 if *unwind {
-                    self.unwind(worker, step);
+                    self.held.unwind(worker, step.worker, &mut self.machine);
                 }
                 self.stop(worker);
             }
@@ -174,16 +175,9 @@ impl<'a> State<'a> {
         self.misused |= self.misuses(plan, step);
         let outcome = self.machine.apply(step);
         if plan.unwinds {
-            self.track(worker, step, outcome.rc);
+            self.held.track(worker, step, outcome.rc);
         }
-        let refused = match step.op {
-            Op::MemGetInfo {
-                need: Some(need),
-                margin,
-            } => outcome.free < need.saturating_add(margin.unwrap_or(0)),
-            _ => false,
-        };
-        if outcome.rc == 0 && !refused {
+        if outcome.rc == 0 && !refuses(step, outcome) {
             return false;
         }
         match &step.on_error {
@@ -213,34 +207,6 @@ impl<'a> State<'a> {
                 work.reads.iter().chain(&work.writes).any(is_gone)
             }
             _ => false,
-        }
-    }
-
-    /// Keeps the list of who holds what.
-    fn track(&mut self, worker: usize, step: &Step, rc: u32) {
-        match (&step.op, rc) {
-            (Op::Malloc { id, .. } | Op::MallocAsync { id, .. }, 0) => {
-                self.held.push((worker, step.gpu, *id));
-            }
-            (Op::Free { id } | Op::FreeAsync { id, .. }, 0) => {
-                self.held
-                    .retain(|(_, gpu, held)| (*gpu, *held) != (step.gpu, *id));
-            }
-            _ => {}
-        }
-    }
-
-    /// Frees what a worker holds, youngest first, as destructors do.
-    fn unwind(&mut self, worker: usize, panic: &Step) {
-        let (mine, rest) = std::mem::take(&mut self.held)
-            .into_iter()
-            .partition(|(owner, _, _)| *owner == worker);
-        self.held = rest;
-        let mine: Vec<(usize, Option<u32>, u64)> = mine;
-        for (_, gpu, id) in mine.into_iter().rev() {
-            let mut free = Step::new(Op::Free { id });
-            (free.worker, free.gpu) = (panic.worker, gpu);
-            self.machine.apply(&free);
         }
     }
 

@@ -13,9 +13,8 @@
 //! [`crate::check`].
 
 mod actors;
+mod held;
 pub(crate) mod record;
-
-use std::collections::VecDeque;
 
 use tracefmt::ops::{OnError, Op, Schedule, Step};
 
@@ -24,6 +23,7 @@ use actors::{Actors, Turn};
 
 pub(crate) use actors::got;
 pub use actors::{Ending, Stop};
+pub(crate) use held::Held;
 pub use record::{Peak, Ran, Record};
 
 /// How a schedule is run.
@@ -65,7 +65,7 @@ pub fn execute(schedule: &Schedule, options: &Options, observe: impl FnMut(&Ran)
             .steps
             .iter()
             .any(|step| step.op == Op::Panic { unwind: true }),
-        held: Vec::new(),
+        held: Held::default(),
         observe,
     };
     for at in 0..schedule.steps.len() {
@@ -81,8 +81,8 @@ struct Runner<'a, F> {
     actors: Actors<'a>,
     /// Whether some worker unwinds, so that it matters who holds what.
     unwinds: bool,
-    /// Live allocations as (worker, gpu, id), in order of allocation; only if `unwinds`.
-    held: Vec<(u32, Option<u32>, u64)>,
+    /// By worker; only if `unwinds`.
+    held: Held<u32>,
     observe: F,
 }
 
@@ -123,7 +123,7 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
             Turn::Done => self.note(at, self.idle_outcome(step), 0, false),
             Turn::Panic { unwind } => {
                 if unwind {
-                    self.unwind(worker);
+                    self.held.unwind(worker, Some(worker), &mut self.machine);
                 }
                 self.note(at, self.idle_outcome(step), 0, false);
                 self.actors.stop(worker, Stop::Panicked(at));
@@ -141,7 +141,7 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
             outcome = self.machine.adopt(step, rc);
         }
         if self.unwinds {
-            self.track(worker, step, outcome.rc);
+            self.held.track(worker, step, outcome.rc);
         }
         let refused = refuses(step, outcome);
         self.note(at, outcome, predicted, refused);
@@ -171,40 +171,10 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
             refused,
         });
     }
-
-    /// Keeps the list of who holds what.
-    fn track(&mut self, worker: u32, step: &Step, rc: u32) {
-        match (&step.op, rc) {
-            (Op::Malloc { id, .. } | Op::MallocAsync { id, .. }, 0) => {
-                self.held.push((worker, step.gpu, *id));
-            }
-            (Op::Free { id } | Op::FreeAsync { id, .. }, 0) => {
-                self.held
-                    .retain(|(_, gpu, held)| (*gpu, *held) != (step.gpu, *id));
-            }
-            _ => {}
-        }
-    }
-
-    /// Frees what a worker holds, youngest first, as destructors do.
-    fn unwind(&mut self, worker: u32) {
-        let mut mine: VecDeque<(Option<u32>, u64)> = VecDeque::new();
-        self.held.retain(|&(owner, gpu, id)| {
-            if owner == worker {
-                mine.push_front((gpu, id));
-            }
-            owner != worker
-        });
-        for (gpu, id) in mine {
-            let mut step = Step::new(Op::Free { id }).on_worker(worker);
-            step.gpu = gpu;
-            self.machine.apply(&step);
-        }
-    }
 }
 
 /// Whether a `memGetInfo` says that what is needed will not fit.
-fn refuses(step: &Step, outcome: Outcome) -> bool {
+pub(crate) fn refuses(step: &Step, outcome: Outcome) -> bool {
     match step.op {
         Op::MemGetInfo {
             need: Some(need),
