@@ -20,6 +20,8 @@ mod order;
 mod ratio;
 mod serial;
 mod shift;
+#[cfg(test)]
+mod testing;
 
 pub use change::{Change, ChangeOptions, changes, critical, split_statistic};
 pub use dist::{normal_quantile, t_quantile, t_upper_tail};

@@ -128,9 +128,9 @@ fn quantile_between(values: &mut [f64], within: std::ops::Range<usize>, q: f64) 
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "ranks are non-negative and below the length of a slice"
+    reason = "ranks are non-negative and below a number of values or of their pairs"
 )]
-fn whole(rank: f64) -> usize {
+pub(super) fn whole(rank: f64) -> usize {
     rank as usize
 }
 

@@ -194,31 +194,14 @@ fn logs(times: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{autoregressive, noise};
     use super::*;
     use proptest::prelude::*;
 
-    /// Deterministic roughly normal noise (sum of 12 uniforms).
-    fn noise(state: &mut u64) -> f64 {
-        (0..12)
-            .map(|_| {
-                *state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                (*state >> 11) as f64 / (1_u64 << 53) as f64
-            })
-            .sum::<f64>()
-            - 6.0
-    }
-
     /// Partition times of one run: AR(1) noise around `ln_ms`.
     fn run(ln_ms: f64, n: usize, phi: f64, state: &mut u64) -> Vec<f64> {
-        let mut at = noise(state);
-        (0..n)
-            .map(|_| {
-                at = phi.mul_add(at, (1.0 - phi * phi).sqrt() * noise(state));
-                0.02_f64.mul_add(at, ln_ms).exp()
-            })
-            .collect()
+        let series = autoregressive(n, phi, state).into_iter();
+        series.map(|at| 0.02_f64.mul_add(at, ln_ms).exp()).collect()
     }
 
     /// Times that hang together so much that they count as less than two independent ones.

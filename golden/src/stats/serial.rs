@@ -59,30 +59,8 @@ pub fn long_run_factor(phi: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::autoregressive;
     use super::*;
-
-    /// A small deterministic generator of roughly normal noise (sum of 12 uniforms).
-    fn noise(state: &mut u64) -> f64 {
-        (0..12)
-            .map(|_| {
-                *state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                (*state >> 11) as f64 / (1_u64 << 53) as f64
-            })
-            .sum::<f64>()
-            - 6.0
-    }
-
-    fn autoregressive(n: usize, phi: f64, state: &mut u64) -> Vec<f64> {
-        let mut at = noise(state);
-        (0..n)
-            .map(|_| {
-                at = phi.mul_add(at, (1.0 - phi * phi).sqrt() * noise(state));
-                at
-            })
-            .collect()
-    }
 
     #[test]
     fn finds_the_correlation_of_long_and_short_series() {

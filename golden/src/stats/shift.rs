@@ -7,6 +7,7 @@
 //! with two pointers.
 
 use super::dist::normal_quantile;
+use super::order::whole;
 
 /// A shift `b - a` with its interval, in the unit of the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,15 +105,6 @@ fn from_order_key(key: i128) -> f64 {
     let magnitude = u64::try_from(key.unsigned_abs()).unwrap_or(u64::MAX >> 1);
     let x = f64::from_bits(magnitude);
     if key < 0 { -x } else { x }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a rank: checked to be non-negative, and below the number of pairs"
-)]
-fn whole(rank: f64) -> usize {
-    rank as usize
 }
 
 #[cfg(test)]

@@ -1,19 +1,7 @@
 //! Steps found, noise left alone.
 
+use super::super::testing::noise;
 use super::*;
-
-/// Deterministic roughly normal noise (sum of 12 uniforms).
-fn noise(state: &mut u64) -> f64 {
-    (0..12)
-        .map(|_| {
-            *state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (*state >> 11) as f64 / (1_u64 << 53) as f64
-        })
-        .sum::<f64>()
-        - 6.0
-}
 
 /// A series of levels, each `(points, level)`, under noise of deviation `sd`.
 fn series(levels: &[(usize, f64)], sd: f64, seed: u64) -> Vec<f64> {
