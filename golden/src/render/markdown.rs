@@ -1,7 +1,6 @@
 //! The verdict as Markdown for a comment on a pull request.
 
-use super::{change, drift_words, headline, interval, machine_word, ms, percent, put};
-use super::{relative_words, runs, word};
+use super::{change, drift_words, headline, interval, machine_word, put, relative_words, row};
 use crate::verdict::{Outcome, PhaseVerdict, Verdict};
 
 /// Phases shown before the fold; the rest stands under it.
@@ -62,14 +61,14 @@ fn phases(out: &mut String, phases: &[PhaseVerdict], usual: f64) {
         let rows: String = open
             .iter()
             .take(SHOWN_MAX)
-            .map(|phase| row(phase, usual))
+            .map(|phase| line(phase, usual))
             .collect();
         put(out, format_args!("\n{HEAD}{rows}"));
     }
     let hidden = open.len().saturating_sub(SHOWN_MAX) + passed.len();
     if hidden > 0 {
         let rest = open.iter().skip(SHOWN_MAX).chain(&passed);
-        let rows: String = rest.map(|phase| row(phase, usual)).collect();
+        let rows: String = rest.map(|phase| line(phase, usual)).collect();
         let summary = format!("<details><summary>{hidden} more phases</summary>");
         put(
             out,
@@ -78,18 +77,9 @@ fn phases(out: &mut String, phases: &[PhaseVerdict], usual: f64) {
     }
 }
 
-fn row(phase: &PhaseVerdict, usual: f64) -> String {
-    format!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
-        cell(&phase.phase),
-        ms(phase.baseline_ms),
-        ms(phase.candidate_ms),
-        change(phase.ratio),
-        interval(phase.low, phase.high),
-        percent(phase.mde),
-        runs(phase),
-        word(phase, usual),
-    )
+fn line(phase: &PhaseVerdict, usual: f64) -> String {
+    let [name, figures @ ..] = row(phase, usual);
+    format!("| {} | {} |\n", cell(&name), figures.join(" | "))
 }
 
 const HEAD: &str = "\

@@ -137,6 +137,20 @@ fn runs(phase: &PhaseVerdict) -> String {
     }
 }
 
+/// A phase in tables: name, golden, now, change, interval, detects, runs, word.
+fn row(phase: &PhaseVerdict, usual: f64) -> [String; 8] {
+    [
+        phase.phase.clone(),
+        ms(phase.baseline_ms),
+        ms(phase.candidate_ms),
+        change(phase.ratio),
+        interval(phase.low, phase.high),
+        percent(phase.mde),
+        runs(phase),
+        word(phase, usual),
+    ]
+}
+
 /// The word for a phase in tables; a limit that is not the usual one is said.
 #[must_use]
 pub fn word(phase: &PhaseVerdict, usual: f64) -> String {

@@ -1,7 +1,7 @@
 //! The verdict as a plain table for a terminal.
 
-use super::{change, drift_words, headline, interval, machine_word, ms, percent, put};
-use super::{relative_words, runs, word};
+use super::{change, drift_words, headline, interval, machine_word, percent, put};
+use super::{relative_words, row};
 use crate::verdict::Verdict;
 
 /// The verdict as text: a headline, a table, exact figures, and what to do.
@@ -64,18 +64,8 @@ fn rows(verdict: &Verdict) -> Vec<[String; 8]> {
         ]
         .map(str::to_owned),
     ];
-    rows.extend(verdict.phases.iter().map(|phase| {
-        [
-            phase.phase.clone(),
-            ms(phase.baseline_ms),
-            ms(phase.candidate_ms),
-            change(phase.ratio),
-            interval(phase.low, phase.high),
-            percent(phase.mde),
-            runs(phase),
-            word(phase, verdict.limit),
-        ]
-    }));
+    let phases = verdict.phases.iter();
+    rows.extend(phases.map(|phase| row(phase, verdict.limit)));
     if let Some(machine) = &verdict.machine {
         rows.push([
             "(machine)".to_owned(),
