@@ -35,6 +35,8 @@ mod size;
 #[cfg(feature = "logs")]
 pub mod trace;
 #[cfg(feature = "prove")]
+mod traced;
+#[cfg(feature = "prove")]
 pub mod verify;
 #[cfg(feature = "logs")]
 mod words;

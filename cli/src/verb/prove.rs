@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use prover::ProverError;
 use prover::circuits::{self, Family};
-use prover::clock::{Clock as _, SystemClock};
+use prover::clock::SystemClock;
 use prover::device::Info;
 use prover::device::groth16::Parameters;
 use prover::proving::{self, Proved, Request};
@@ -18,6 +18,7 @@ use tracefmt::event::TraceStart;
 
 use super::card::Card;
 use super::size::Size;
+use super::traced;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{self, Format, note};
@@ -114,7 +115,7 @@ pub fn run(verb: &Prove) -> Result<Exit, CliError> {
     note(&format!("proving {} partitions", request.partitions));
     let dice = &mut proving::system_dice();
     let proved = proving::prove(&family, &parameters, &request, (devices, &tracer), dice);
-    finish(tracer, verb.trace.as_deref())?;
+    traced::end(tracer, verb.trace.as_deref())?;
     match proved {
         Ok(proved) => {
             let report = write(verb, inputs, &family, &proved)?;
@@ -160,52 +161,17 @@ fn parameters(family: &Family, path: &Path) -> Result<Parameters, ProverError> {
 }
 
 fn tracer(verb: &Prove, family: &Family, device: &Info) -> Result<Tracer, CliError> {
-    let clock = Arc::new(SystemClock::new());
-    let Some(path) = &verb.trace else {
-        return Ok(Tracer::silent(clock));
-    };
-    let failed = |source| CliError::Output {
-        path: path.clone(),
-        source,
-    };
-    let file = output::create(path)?;
-    let epoch_unix_us = clock.epoch_unix_us();
-    let start = TraceStart {
-        run: format!("{epoch_unix_us:x}").into(),
-        epoch_unix_us,
-        build: env!("CARGO_PKG_VERSION").into(),
-        device: device.name.clone().into(),
-        vram_total: device.total,
-        vram_free: device.free,
+    let head = TraceStart {
         config: vec![
             ("circuit".into(), family.name().into()),
             ("domain".into(), (1_u64 << family.log2()).to_string().into()),
             ("partitions".into(), verb.partitions.to_string().into()),
             ("workers".into(), "1".into()),
         ],
-        ..TraceStart::default()
+        ..traced::head(device)
     };
-    Tracer::start(clock, Box::new(file), &start).map_err(failed)
-}
-
-/// Ends the trace. Whatever was lost of it is said, and does not make a proof worse.
-fn finish(tracer: Arc<Tracer>, path: Option<&Path>) -> Result<(), CliError> {
-    let (Some(tracer), Some(path)) = (Arc::into_inner(tracer), path) else {
-        return Ok(());
-    };
-    let lost = tracer.lost();
-    if lost > 0 {
-        note(&format!(
-            "{lost} events could not be written to {}",
-            path.display()
-        ));
-    }
-    let ended = tracer.finish().map_err(|source| CliError::Output {
-        path: path.to_owned(),
-        source,
-    })?;
-    drop(ended);
-    Ok(())
+    let clock = Arc::new(SystemClock::new());
+    traced::begin(verb.trace.as_deref(), "", clock, head)
 }
 
 /// Where the public inputs go.

@@ -22,6 +22,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::verb::card::{self, Card};
 use crate::verb::size::Size;
+use crate::verb::traced;
 
 /// Run the proving daemon: gRPC, metrics and a live page at one address.
 ///
@@ -140,7 +141,7 @@ pub fn run(verb: &Serve) -> Result<Exit, CliError> {
     }
     // The engine goes first: its threads write to the trace.
     drop(daemon);
-    finish(tracer, verb)?;
+    traced::end(tracer, verb.trace.as_deref())?;
     output::note(&format!(
         "ended; {} jobs were cancelled by the end{}",
         ended.cancelled,
@@ -181,23 +182,8 @@ fn sectors(_: &Path) -> Result<Arc<dyn Kinds<Groth16>>, ProverError> {
 }
 
 fn tracer(verb: &Serve, device: &Info, clock: &Arc<dyn Clock>) -> Result<Tracer, CliError> {
-    let Some(path) = &verb.trace else {
-        return Ok(Tracer::silent(Arc::clone(clock)));
-    };
-    let unwritten = |source| CliError::Output {
-        path: path.clone(),
-        source,
-    };
-    let file = output::create(path)?;
-    let epoch_unix_us = clock.epoch_unix_us();
     let number = |name: &'static str, value: u64| (name.into(), value.to_string().into());
-    let start = TraceStart {
-        run: format!("serve-{epoch_unix_us:x}").into(),
-        epoch_unix_us,
-        build: env!("CARGO_PKG_VERSION").into(),
-        device: device.name.clone().into(),
-        vram_total: device.total,
-        vram_free: device.free,
+    let head = TraceStart {
         config: vec![
             (
                 "circuit".into(),
@@ -210,9 +196,9 @@ fn tracer(verb: &Serve, device: &Info, clock: &Arc<dyn Clock>) -> Result<Tracer,
             number("workers", verb.gpu_workers.into()),
             number("partition_workers", verb.partition_workers.into()),
         ],
-        ..TraceStart::default()
+        ..traced::head(device)
     };
-    Tracer::start(Arc::clone(clock), Box::new(file), &start).map_err(unwritten)
+    traced::begin(verb.trace.as_deref(), "serve-", Arc::clone(clock), head)
 }
 
 fn engine(
@@ -238,25 +224,4 @@ fn engine(
         Arc::clone(tracer),
         &config,
     )?))
-}
-
-fn finish(tracer: Arc<Tracer>, verb: &Serve) -> Result<(), CliError> {
-    let path = || verb.trace.clone().unwrap_or_default();
-    let Ok(tracer) = Arc::try_unwrap(tracer) else {
-        return Err(CliError::Internal(
-            "the trace is still written to".to_owned(),
-        ));
-    };
-    let lost = tracer.lost();
-    tracer.finish().map_err(|source| CliError::Output {
-        path: path(),
-        source,
-    })?;
-    if lost > 0 {
-        output::note(&format!(
-            "{lost} events could not be written to {}",
-            path().display()
-        ));
-    }
-    Ok(())
 }

@@ -10,19 +10,18 @@ use clap::Args;
 use prover::ProverError;
 use prover::bench::{Jobs, Outcome, Request, Row, Setup, header};
 use prover::circuits::by_name;
-use prover::clock::{Clock as _, SystemClock};
+use prover::clock::SystemClock;
 use prover::device::groth16::Parameters;
 use prover::engine::{Fault, Injection};
 use prover::groth16::Mix;
 use prover::proving;
 use prover::srs::{Ceremony, Manifest, Srs};
-use prover::trace::Tracer;
-use tracefmt::event::TraceStart;
 
 use super::card::{self, Card};
 use super::making;
 use super::setup::mix;
 use super::size::Size;
+use super::traced;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{self, Format, note};
@@ -137,7 +136,8 @@ pub fn run(verb: &Bench) -> Result<Exit, CliError> {
     };
     let trace = Trace::new(verb)?;
     let head = setup.head(&jobs, request, &devices.first());
-    let tracer = Arc::new(trace.start(head)?);
+    let clock = Arc::new(SystemClock::new());
+    let tracer = Arc::new(traced::begin(trace.path(), "bench-", clock, head)?);
     note(&mix(witness.as_ref()));
     if verb.format == Format::Text {
         output::text(&header(jobs.family.name(), request))?;
@@ -146,7 +146,7 @@ pub fn run(verb: &Bench) -> Result<Exit, CliError> {
     let outcome = setup
         .run(&jobs, request, (devices, &tracer), done)
         .map_err(|error| CliError::Internal(error.to_string()))?;
-    trace.end(tracer)?;
+    traced::end(tracer, trace.path())?;
     match verb.format {
         Format::Text => output::text(&text::summary(&outcome, &jobs, trace.named.as_deref()))?,
         Format::Json => output::json(&text::json(&outcome, &jobs, request, witness.as_ref()))?,
@@ -242,36 +242,5 @@ impl Trace {
     fn path(&self) -> Option<&std::path::Path> {
         let passing = self.passing.as_ref().map(tempfile::NamedTempFile::path);
         self.named.as_deref().or(passing)
-    }
-
-    fn start(&self, mut head: TraceStart<'_>) -> Result<Tracer, CliError> {
-        let clock = Arc::new(SystemClock::new());
-        let Some(path) = self.path() else {
-            return Ok(Tracer::silent(clock));
-        };
-        let failed = |source| CliError::Output {
-            path: path.to_owned(),
-            source,
-        };
-        let file = output::create(path)?;
-        head.epoch_unix_us = clock.epoch_unix_us();
-        head.run = format!("bench-{:x}", head.epoch_unix_us).into();
-        Tracer::start(clock, Box::new(file), &head).map_err(failed)
-    }
-
-    /// Ends the trace. Lines that were lost are said; they make no proof worse.
-    fn end(&self, tracer: Arc<Tracer>) -> Result<(), CliError> {
-        let (Some(tracer), Some(path)) = (Arc::into_inner(tracer), self.path()) else {
-            return Ok(());
-        };
-        if tracer.lost() > 0 {
-            note(&format!("{} lines of the trace were lost", tracer.lost()));
-        }
-        let ended = tracer.finish().map_err(|source| CliError::Output {
-            path: path.to_owned(),
-            source,
-        })?;
-        drop(ended);
-        Ok(())
     }
 }
