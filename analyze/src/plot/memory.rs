@@ -2,7 +2,8 @@
 //! failed allocations as marks. The values come from replay, or from the events of a trace of
 //! our own; this only draws them.
 
-use super::axis::{TimeAxis, counts};
+use super::axis::TimeAxis;
+use super::bytes::{size, ticks};
 use super::palette::Role;
 use super::scene::{Anchor, Ink, Scene};
 use super::waterfall::{empty, steps};
@@ -12,8 +13,6 @@ use tracefmt::event::What;
 use tracefmt::run::Run;
 
 const PANEL: f64 = 150.0;
-const GIB: f64 = (1_u64 << 30) as f64;
-const MIB: f64 = (1_u64 << 20) as f64;
 
 /// Memory of one card over time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,13 +105,8 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, card: &Memory) {
     scene.rect([axis.left, top, axis.right, bottom], Role::Track, 1.0);
     axis.grid(scene, top, bottom);
     let most = card.peak().max(card.capacity.unwrap_or(0)) as f64;
-    let (unit, word) = if most >= 4.0 * GIB {
-        (GIB, "GiB")
-    } else {
-        (MIB, "MiB")
-    };
-    let ticks = counts(most / unit, 4.0);
-    let high = ticks.last().copied().unwrap_or(1.0) * unit;
+    let ticks = ticks(most, 4.0);
+    let high = ticks.last().map_or(1.0, |(high, _)| *high);
     let y = |bytes: f64| bottom - bytes / high * (bottom - top);
     let columns = columns(axis, &card.levels);
     scene.area(steps(axis, &columns, y, bottom), Role::Hold, 1.0);
@@ -124,14 +118,8 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, card: &Memory) {
         let x = axis.x(*ms);
         scene.rect([x - 0.75, top, x + 0.75, bottom], Role::Bad, 1.0);
     }
-    for tick in ticks {
-        let label = format!("{tick} {word}");
-        scene.text(
-            (axis.left - 6.0, y(tick * unit)),
-            Anchor::End,
-            &label,
-            Ink::note(),
-        );
+    for (tick, label) in ticks {
+        scene.text((axis.left - 6.0, y(tick)), Anchor::End, &label, Ink::note());
     }
     scene.height = bottom + 14.0;
 }
@@ -148,15 +136,6 @@ fn columns(axis: &TimeAxis, levels: &[(f64, u64)]) -> Vec<f64> {
         strip::raise_between(axis, &mut out, (*from, to), *bytes as f64);
     }
     out
-}
-
-fn size(bytes: u64) -> String {
-    let bytes = bytes as f64;
-    if bytes >= GIB {
-        format!("{:.1} GiB", bytes / GIB)
-    } else {
-        format!("{:.0} MiB", bytes / MIB)
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! apart from window averages for drawing.
 
 mod axis;
+mod bytes;
 mod depth;
 mod font;
 mod legend;

@@ -3,6 +3,7 @@
 //! that fail. A changed rule is a panel of its own below, to the same scale.
 
 use super::axis::{TimeAxis, counts};
+use super::bytes::{size, ticks};
 use super::palette::Role;
 use super::scene::{Anchor, Ink, Scene};
 use super::waterfall::empty;
@@ -10,8 +11,6 @@ use super::{font, legend, strip};
 use crate::vram::{Failure, Lane, most_telling};
 
 const PANEL: f64 = 200.0;
-const GIB: f64 = (1_u64 << 30) as f64;
-const MIB: f64 = (1_u64 << 20) as f64;
 
 /// Colours of the kinds of buffer, the largest first.
 const KINDS: [Role; 7] = [
@@ -130,19 +129,13 @@ fn panel(scene: &mut Scene, axis: &TimeAxis, lane: &Lane, most: f64) {
     heading(scene, axis, lane);
     let (top, bottom) = (scene.height + 22.0, scene.height + PANEL - 12.0);
     scene.rect([axis.left, top, axis.right, bottom], Role::Track, 1.0);
-    let (unit, word) = if most >= 4.0 * GIB {
-        (GIB, "GiB")
-    } else {
-        (MIB, "MiB")
-    };
-    let ticks = counts(most / unit, 5.0);
-    let high = ticks.last().copied().unwrap_or(1.0) * unit;
+    let ticks = ticks(most, 5.0);
+    let high = ticks.last().map_or(1.0, |(high, _)| *high);
     let y = |bytes: f64| bottom - bytes / high * (bottom - top);
-    for tick in &ticks {
-        let at = y(tick * unit);
+    for (tick, label) in &ticks {
+        let at = y(*tick);
         scene.line(vec![(axis.left, at), (axis.right, at)], Role::Grid, 1);
-        let label = format!("{tick} {word}");
-        scene.text((axis.left - 6.0, at), Anchor::End, &label, Ink::note());
+        scene.text((axis.left - 6.0, at), Anchor::End, label, Ink::note());
     }
     let baseline = y(lane.baseline as f64);
     scene.rect([axis.left, baseline, axis.right, bottom], Role::Fill, 1.0);
@@ -309,13 +302,4 @@ fn step_labels(scene: &mut Scene, axis: &TimeAxis, last: f64) {
         ink,
     );
     scene.height = bottom + 38.0;
-}
-
-fn size(bytes: u64) -> String {
-    let bytes = bytes as f64;
-    if bytes >= GIB {
-        format!("{:.1} GiB", bytes / GIB)
-    } else {
-        format!("{:.0} MiB", bytes / MIB)
-    }
 }
