@@ -8,7 +8,7 @@ use crate::model::GpuTime;
 use crate::plot::{Theme, css, duration};
 use tracefmt::run::{JobOutcome, Outcome, Run, RunEnd};
 
-pub(super) const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("style.css");
 pub(super) const SCRIPT: &str = include_str!("hover.js");
 
 /// The document.
@@ -18,13 +18,7 @@ pub(super) fn whole(report: &Report<'_>, runs: &[Markup]) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title(report)) }
-                style { (PreEscaped(colours())) (PreEscaped(STYLE)) }
-            }
+            (about(&title(report)))
             body {
                 main {
                     (head(report))
@@ -55,7 +49,20 @@ fn title(report: &Report<'_>) -> String {
     format!("{word}: {}", paths.join(", "))
 }
 
-pub(super) fn colours() -> String {
+/// The head of a document.
+pub(super) fn about(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            style { (PreEscaped(colours())) (PreEscaped(STYLE)) }
+        }
+    }
+}
+
+fn colours() -> String {
     let (light, dark) = (css(Theme::Light), css(Theme::Dark));
     format!(":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n")
 }

@@ -52,13 +52,7 @@ pub(super) fn whole(title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "golden: " (title) }
-                style { (PreEscaped(page::colours())) (PreEscaped(page::STYLE)) }
-            }
+            (page::about(&format!("golden: {title}")))
             body {
                 main { (body) }
                 footer { "Made by cuzk." }
