@@ -7,7 +7,7 @@ use tracefmt::run::{Run, Trace};
 
 use crate::idle::{Demand, usage};
 use crate::interval::reconstruct;
-use crate::model::{Analysis, SCHEMA};
+use crate::model::Analysis;
 use crate::{find, path, phase};
 
 /// What to list; sums never depend on it.
@@ -41,14 +41,7 @@ impl Default for Options {
 ///
 /// An empty trace gives an empty analysis; nothing in a trace makes it fail.
 pub fn analyze(trace: &Trace, options: &Options) -> Analysis {
-    let mut analysis = Analysis {
-        schema: SCHEMA.to_owned(),
-        gpus: Vec::new(),
-        regions: Vec::new(),
-        phases: Vec::new(),
-        critical_path: Vec::new(),
-        findings: Vec::new(),
-    };
+    let mut analysis = Analysis::default();
     let (phases, ()) = rayon::join(
         || phase::rows(trace),
         || {

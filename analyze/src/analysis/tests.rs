@@ -1,6 +1,7 @@
 //! The results fit their schemas.
 
 use super::*;
+use crate::model::SCHEMA;
 use crate::schema_check::{load, misfits};
 
 #[path = "../../tests/common/mod.rs"]

@@ -8,7 +8,7 @@ use tracefmt::run::{
 };
 
 use super::{Diagnosis, NoLines, Question, Reading};
-use crate::model::{Analysis, SCHEMA};
+use crate::model::Analysis;
 
 /// A run under construction; time and line go forward by one with every event.
 pub(crate) struct Daemon {
@@ -206,14 +206,7 @@ pub(crate) fn trace(runs: Vec<Run>) -> Trace {
 
 /// An analysis that says nothing.
 pub(crate) fn no_analysis() -> Analysis {
-    Analysis {
-        schema: SCHEMA.to_owned(),
-        gpus: Vec::new(),
-        regions: Vec::new(),
-        phases: Vec::new(),
-        critical_path: Vec::new(),
-        findings: Vec::new(),
-    }
+    Analysis::default()
 }
 
 /// The diagnosis of a trace by itself.

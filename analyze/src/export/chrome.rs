@@ -61,26 +61,30 @@ impl Events<'_> {
         serde_json::to_writer(&mut *self.out, event).map_err(io::Error::from)
     }
 
-    fn name(&mut self, what: &'static str, (pid, tid): (u32, u32), name: &str) -> io::Result<()> {
-        self.put(&Event {
-            name: what,
-            cat: "",
-            ph: "M",
-            ts: 0.0,
-            dur: None,
-            pid,
-            tid,
-            s: None,
-            args: Args {
-                name: Some(name),
-                ..Args::default()
-            },
-        })
+    fn name(&mut self, what: &'static str, at: (u32, u32), name: &str) -> io::Result<()> {
+        let args = Args {
+            name: Some(name),
+            ..Args::default()
+        };
+        self.metadata(what, at, args)
     }
 
-    fn order(&mut self, (pid, tid): (u32, u32)) -> io::Result<()> {
+    fn order(&mut self, at: (u32, u32)) -> io::Result<()> {
+        let args = Args {
+            sort_index: Some(at.1),
+            ..Args::default()
+        };
+        self.metadata("thread_sort_index", at, args)
+    }
+
+    fn metadata(
+        &mut self,
+        name: &'static str,
+        (pid, tid): (u32, u32),
+        args: Args<'_>,
+    ) -> io::Result<()> {
         self.put(&Event {
-            name: "thread_sort_index",
+            name,
             cat: "",
             ph: "M",
             ts: 0.0,
@@ -88,10 +92,7 @@ impl Events<'_> {
             pid,
             tid,
             s: None,
-            args: Args {
-                sort_index: Some(tid),
-                ..Args::default()
-            },
+            args,
         })
     }
 }

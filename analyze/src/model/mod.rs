@@ -32,6 +32,20 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
 }
 
+impl Default for Analysis {
+    /// One that says nothing.
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            gpus: Vec::new(),
+            regions: Vec::new(),
+            phases: Vec::new(),
+            critical_path: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+}
+
 /// How one GPU spent the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuTime {
