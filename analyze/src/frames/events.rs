@@ -5,7 +5,7 @@ use polars::prelude::Column;
 use super::columns::column;
 use crate::lanes::ms;
 use tracefmt::event::What;
-use tracefmt::run::{At, Run, Task, Trace};
+use tracefmt::run::{Run, Trace};
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,12 +55,12 @@ fn job_id(run: &Run, job: u32) -> Option<&str> {
 
 fn tasks<'a>(run: &'a Run, rows: &mut Vec<Row<'a>>) {
     for task in &run.tasks {
-        for (event, at, on_worker) in steps(task) {
-            let Some(at) = at else { continue };
+        for (step, at) in task.moments() {
+            let on_worker = step.is_workers();
             rows.push(Row {
                 run: run.index,
                 at_ms: ms(at.us),
-                event,
+                event: step.name(),
                 job: job_id(run, task.job),
                 partition: task.partition,
                 worker: task.worker.filter(|_| on_worker),
@@ -70,18 +70,6 @@ fn tasks<'a>(run: &'a Run, rows: &mut Vec<Row<'a>>) {
             });
         }
     }
-}
-
-/// The events of a partition, and whether a worker is concerned.
-const fn steps(task: &Task) -> [(&'static str, Option<At>, bool); 6] {
-    [
-        ("SYNTH_START", task.synth_start, false),
-        ("SYNTH_END", task.synth_end, false),
-        ("QUEUED", task.queued, false),
-        ("GPU_PICKUP", task.pickup, true),
-        ("GPU_START", task.gpu_start, true),
-        ("GPU_END", task.gpu_end, true),
-    ]
 }
 
 fn jobs<'a>(run: &'a Run, rows: &mut Vec<Row<'a>>) {

@@ -22,7 +22,7 @@ pub use cover::{Cover, Cursor, Span};
 pub(crate) use printed::sane;
 
 use tracefmt::finding::Confidence;
-use tracefmt::run::{Call, LineRef, Run, Task};
+use tracefmt::run::{Call, LineRef, Run};
 
 /// One prove call in time. All times are microseconds since the run's epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,19 +138,6 @@ pub fn gpus_of(run: &Run) -> Vec<u32> {
     gpus
 }
 
-/// Times of all `TIMELINE` events of a task.
-fn events(task: &Task) -> impl Iterator<Item = i64> {
-    let all = [
-        task.synth_start,
-        task.synth_end,
-        task.queued,
-        task.pickup,
-        task.gpu_start,
-        task.gpu_end,
-    ];
-    all.into_iter().flatten().map(|at| sane(at.us))
-}
-
 /// First `SYNTH_START`, or the first event where there is none, to the last `TIMELINE` event.
 pub fn span_of_events(run: &Run) -> Option<Span> {
     // One pass over all tasks for the three: a long run has a quarter of a gigabyte of them.
@@ -160,7 +147,7 @@ pub fn span_of_events(run: &Run) -> Option<Span> {
         if let Some(at) = task.synth_start {
             synth = least(synth, sane(at.us));
         }
-        for us in events(task) {
+        for us in task.moments().map(|(_, at)| sane(at.us)) {
             first = least(first, us);
             end = end.max(Some(us));
         }

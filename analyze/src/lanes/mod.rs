@@ -105,17 +105,8 @@ impl Owner {
 /// First and last moment of a run that anything drawn touches, milliseconds; `None` when the
 /// run has no moment at all.
 pub fn extent(run: &Run, analysis: &Analysis) -> Option<(f64, f64)> {
-    let moments = run.tasks.iter().flat_map(|task| {
-        let all = [
-            task.synth_start,
-            task.synth_end,
-            task.queued,
-            task.pickup,
-            task.gpu_start,
-            task.gpu_end,
-        ];
-        all.into_iter().flatten().map(|at| ms(at.us))
-    });
+    let moments = run.tasks.iter().flat_map(Task::moments);
+    let moments = moments.map(|(_, at)| ms(at.us));
     let regions = analysis.regions.iter().filter(|r| r.run == run.index);
     let held = regions.flat_map(|r| [r.start_ms, r.end_ms]);
     let gpus = analysis.gpus.iter().filter(|gpu| gpu.run == run.index);

@@ -17,6 +17,7 @@ mod mark;
 mod miscount;
 mod place;
 mod read;
+mod step;
 
 pub use assemble::{Builder, Part, Place, Stat, StatRun, StatSink};
 pub use copies::Copies;
@@ -26,6 +27,7 @@ pub use miscount::Miscount;
 pub use place::{At, LineRef};
 pub(crate) use read::is_ours;
 pub use read::{ReadError, Reading, Source, Typist, join, read, read_input, read_opened};
+pub use step::Step;
 
 use crate::finding::Confidence;
 use crate::foreign::ForeignTiming;

@@ -136,17 +136,6 @@ impl Ended {
     }
 }
 
-fn last_line(task: &Task) -> Option<LineRef> {
-    let at = [
-        task.gpu_start,
-        task.pickup,
-        task.queued,
-        task.synth_end,
-        task.synth_start,
-    ];
-    at.into_iter().flatten().next().map(|at| at.line)
-}
-
 fn draft(scene: &Scene<'_>, stage: Stage, fate: Fate, tasks: &[&Task]) -> Draft {
     let (code, what) = match stage {
         Stage::Gpu => (Code::SchedNeverEnded, "started on a GPU and never ended"),
@@ -183,6 +172,7 @@ fn draft(scene: &Scene<'_>, stage: Stage, fate: Fate, tasks: &[&Task]) -> Draft 
         ),
     };
     let count = tasks.len() as u64;
+    let last = tasks.iter().filter_map(|task| task.moments().next_back());
     let mut draft = Draft::new(
         code,
         severity,
@@ -194,7 +184,7 @@ fn draft(scene: &Scene<'_>, stage: Stage, fate: Fate, tasks: &[&Task]) -> Draft 
     .fix(fix)
     .counting(tasks.len())
     .about(tasks.iter().map(|task| scene.name(task)))
-    .quoting(tasks.iter().filter_map(|task| last_line(task)));
+    .quoting(last.map(|(_, at)| at.line));
     if let [only] = tasks {
         draft.finding.worker = only.worker;
         draft.finding.gpu = only.gpu;

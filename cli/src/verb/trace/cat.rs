@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use regex::bytes::Regex;
-use tracefmt::run::{LineRef, Outcome, Run, Task, Trace};
+use tracefmt::run::{Outcome, Run, Task, Trace};
 use tracefmt::scan::{Class, Line, Sink};
 use tracefmt::select::{Context, Described, Filter, is_known_kind};
 
@@ -183,7 +183,7 @@ fn troubles(trace: &Trace, input: u32) -> BTreeSet<u64> {
             .tasks
             .iter()
             .filter(|task| task.outcome <= Outcome::Proving);
-        let ends = open.filter_map(last_line);
+        let ends = open.filter_map(Task::last_line);
         let told = run.troubles.iter().map(|trouble| trouble.line);
         let all = ends.chain(told).chain(run.torn.lost.iter().copied());
         lines.extend(
@@ -192,17 +192,6 @@ fn troubles(trace: &Trace, input: u32) -> BTreeSet<u64> {
         );
     }
     lines
-}
-
-fn last_line(task: &Task) -> Option<LineRef> {
-    let moments = [
-        task.synth_start,
-        task.synth_end,
-        task.queued,
-        task.pickup,
-        task.gpu_start,
-    ];
-    moments.into_iter().flatten().map(|at| at.line).max()
 }
 
 /// Prints chosen lines as they are.

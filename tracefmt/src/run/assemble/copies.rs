@@ -38,7 +38,8 @@ impl Life {
         if self.copied == 0 || self.run.tasks.iter().any(|task| task.repeats > 0) {
             return;
         }
-        let all = self.run.tasks.iter().map(moments).sum::<u64>() == self.copied;
+        let moments = self.run.tasks.iter().flat_map(Task::moments);
+        let all = moments.count() as u64 == self.copied;
         self.run.copies = Copies {
             events: self.copied,
             all,
@@ -59,19 +60,6 @@ impl Life {
             });
         }
     }
-}
-
-/// How many moments of a partition are known.
-fn moments(task: &Task) -> u64 {
-    let moments = [
-        task.synth_start,
-        task.synth_end,
-        task.queued,
-        task.pickup,
-        task.gpu_start,
-        task.gpu_end,
-    ];
-    moments.iter().flatten().count() as u64
 }
 
 #[cfg(test)]

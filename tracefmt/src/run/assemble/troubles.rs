@@ -25,20 +25,6 @@ pub(super) struct Suspect {
     error: String,
 }
 
-/// The last line that speaks of a task.
-fn last_line(task: &Task) -> LineRef {
-    let moments = [
-        task.synth_start,
-        task.synth_end,
-        task.queued,
-        task.pickup,
-        task.gpu_start,
-        task.gpu_end,
-    ];
-    let lines = moments.into_iter().flatten().map(|at| at.line);
-    lines.max().unwrap_or_default()
-}
-
 impl Life {
     /// A panic, a CUDA error, an abort.
     pub(super) fn trouble(&mut self, line: LineRef, trouble: &TroubleLine<'_>) {
@@ -156,7 +142,9 @@ impl Life {
             };
             let goes_on = |task: &u32| {
                 let task = self.run.tasks.get(*task as usize);
-                task.is_some_and(|task| task.gpu_end.is_some() || last_line(task) > suspect.line)
+                task.is_some_and(|task| {
+                    task.gpu_end.is_some() || task.last_line() > Some(suspect.line)
+                })
             };
             let alive = match &suspect.task {
                 Some(task) => goes_on(task),
