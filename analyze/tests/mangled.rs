@@ -83,6 +83,48 @@ fn part() -> impl Strategy<Value = Part> {
         })
 }
 
+/// Numbers as no daemon prints them: no sum, and no table as long as a number says.
+#[test]
+fn a_log_of_absurd_numbers_is_analyzed() {
+    let (far, most) = (u64::MAX / 1000, u32::MAX);
+    let mut log = String::new();
+    for run in 0..24 {
+        log += &format!(
+            "TIMELINE,0,TRACE_START,,t_us=0,version=1,run={run},epoch_unix_us=1,build=b,device=d,\
+             vram_total=1,vram_free=1\n\
+             TIMELINE,0,SYNTH_START,j,partition={most},t_us=0\n\
+             TIMELINE,1,GPU_START,j,gpu={most},worker={most},partition={most},t_us=1\n\
+             TIMELINE,{far},GPU_END,j,gpu={most},worker={most},partition={most},t_us={},gpu_ms={far}\n",
+            u64::MAX
+        );
+    }
+    let counts = "=== Batch Summary ===\ncompleted: 18446744073709551615\n\
+                  failed: 18446744073709551615\n";
+    log += counts;
+    let source = tracefmt::Source::Bytes("log".to_owned(), log.into_bytes());
+    let (trace, _) = tracefmt::read(&[source]).unwrap();
+    assert_eq!(trace.runs.len(), 24);
+    let analysis = analyze(&trace, &Options::default());
+    let subject = Reading {
+        trace: &trace,
+        analysis: &analysis,
+    };
+    let said = diagnose(&Question {
+        subject,
+        baseline: None,
+        replay: Vec::new(),
+        lines: &NoLines,
+    });
+    assert!(!render(&said, &analysis).is_empty());
+    assert!(
+        compare(&trace, &trace)
+            .throughput
+            .a_per_minute
+            .unwrap_or(0.0)
+            >= 0.0
+    );
+}
+
 /// What follows a hold whose end was lost does not wait for that end.
 #[test]
 fn a_call_behind_a_hold_without_an_end_has_its_own_times() {

@@ -338,6 +338,16 @@ mod tests {
         r#"{"op":"free","id":1,"worker":0}"#,
     ];
 
+    /// A record may say that anything succeeded.
+    #[test]
+    fn a_level_that_no_number_holds_is_the_highest() {
+        let most = r#"{"op":"malloc","id":1,"bytes":18446744073709551615,"rc":0}"#;
+        let again = most.replace("\"id\":1", "\"id\":2");
+        let lanes = lanes(&schedule(&[most, &again]), None, H200_580, None);
+        let levels: Vec<u64> = lanes[0].levels.iter().map(|level| level.bytes).collect();
+        assert_eq!(levels, [u64::MAX, u64::MAX]);
+    }
+
     #[test]
     fn a_lane_has_bands_levels_and_the_failure() {
         let lanes = lanes(&schedule(&SICK), None, H200_580, None);

@@ -162,4 +162,13 @@ mod tests {
         let lines = "0 malloc id=1 bytes=18446744073709551615";
         assert_eq!(minimum(&schedule(lines), H200_580), None);
     }
+
+    #[test]
+    fn a_card_that_others_fill_to_the_last_byte_has_a_smallest_size() {
+        let header = r#"{"schema":"cuzk.ops/1","capacity":5,"baseline":18446744073709551615}"#;
+        let found = minimum(&with_header(header, "0 ctxSync"), H200_580).expect("some card");
+        assert_eq!((found.bytes, found.binding), (u64::MAX, None));
+        let asks = with_header(header, "0 malloc id=1 bytes=1");
+        assert_eq!(minimum(&asks, H200_580), None);
+    }
 }

@@ -303,4 +303,21 @@ mod tests {
         assert_eq!((changed.passes, changed.host_errors), (false, 1));
         assert_eq!(changed.failed_allocations, 0);
     }
+
+    /// A record may say that anything succeeded: what is live then is beyond all numbers.
+    #[test]
+    fn sizes_whose_sum_no_number_holds_are_reported() {
+        let max = u64::MAX;
+        let mut lines = String::new();
+        for id in 0..8 {
+            lines += &format!("0 malloc id={id} bytes={max} rc=0 buf=d_a partition=0\n");
+        }
+        for id in 0..3 {
+            lines += &format!("0 freeAsync id={id} stream=1 partition=0\n");
+        }
+        lines += &format!("1 malloc id=9 bytes={max} partition=1\n0 unlock name=gpu\n");
+        let found = report(&lines);
+        assert_eq!(found.verdict, Verdict::Fails);
+        assert!(!found.findings.is_empty());
+    }
 }

@@ -260,3 +260,31 @@ fn pinning_costs_page_tables_by_the_gib() {
     card.free(1);
     assert_eq!(card.free_bytes(), card.capacity());
 }
+
+/// A header may say anything, and a record may say that anything succeeded.
+#[test]
+fn sums_beyond_all_numbers_are_all_that_there_is() {
+    for profile in [H200_580, STRICT] {
+        let mut card = Device::new(profile, u64::MAX, u64::MAX);
+        for id in 0..4 {
+            card.insist(id, u64::MAX);
+            card.pin(u64::MAX);
+        }
+        assert_eq!((card.used_bytes(), card.free_bytes()), (u64::MAX, 0));
+        for id in 0..4 {
+            assert_eq!(card.free(id), 0);
+            card.unpin(u64::MAX);
+        }
+        assert_eq!(card.used_bytes(), u64::MAX);
+    }
+}
+
+/// Pages are counted one by one: a card of any size is no reason to count more than there is.
+#[test]
+fn the_pool_of_a_card_without_sense_stays_small() {
+    let mut card = Device::new(H200_580, u64::MAX, 0);
+    assert_eq!(card.malloc_async(1, 1 << 54, S1), RC_OUT_OF_MEMORY);
+    assert_eq!(card.malloc_async(2, 1 << 50, S1), RC_OUT_OF_MEMORY);
+    assert_eq!(card.malloc_async(3, 1 << 41, S1), 0);
+    assert!(card.size_bytes() < 8 << 20, "{}", card.size_bytes());
+}

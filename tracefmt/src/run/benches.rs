@@ -78,4 +78,18 @@ mod tests {
         assert_eq!(runs[1].bench, Some(bench(1)));
         assert_eq!(runs[0].bench, Some(bench(2)));
     }
+
+    /// A client that is no client of ours may count anything.
+    #[test]
+    fn counts_beyond_all_numbers_are_far_apart() {
+        let mut runs = [run(&[])];
+        let bench = Bench {
+            count: Some(u64::MAX),
+            completed: Some(u64::MAX),
+            failed: Some(u64::MAX),
+            ..Bench::default()
+        };
+        give(&mut runs, vec![(bench.clone(), None)]);
+        assert_eq!(runs[0].bench, Some(bench));
+    }
 }

@@ -354,4 +354,33 @@ mod tests {
         assert_eq!((one.len(), two.len()), (1, 1));
         assert_eq!(owners(one, &run), owners(two, &run));
     }
+
+    /// Ends an age before and after their beginnings, on four workers at once, each call with lines
+    /// that could be the others': no sum of such distances is beyond all numbers.
+    #[test]
+    fn calls_that_end_ages_off_are_read() {
+        let mut log = String::new();
+        let far = u64::MAX / 1000;
+        for round in 0..40_u64 {
+            let (start, end) = if round % 2 == 0 { (far, 1) } else { (1, far) };
+            for worker in 0..4 {
+                let at = format!("j{round},worker={worker},partition={worker}");
+                writeln!(log, "TIMELINE,{start},GPU_START,{at}").unwrap();
+            }
+            for ms in 0..4_u64 {
+                log.push_str(&format!(
+                    "CUZK_TIMING: split_vectors_ms={ms} setup_to_split_ms={ms}\n\
+                     CUZK_TIMING: prep_msm_ms={ms}\n\
+                     CUZK_TIMING: b_g2_msm_ms={ms} num_circuits=1\n"
+                ));
+            }
+            for worker in 0..4 {
+                let at = format!("j{round},worker={worker},partition={worker},gpu_ms={far}");
+                writeln!(log, "TIMELINE,{end},GPU_END,{at}").unwrap();
+            }
+        }
+        let source = Source::Bytes("log".to_owned(), log.into_bytes());
+        let run = read(&[source]).unwrap().0.runs.remove(0);
+        assert_eq!(run.calls.len(), 160);
+    }
 }
