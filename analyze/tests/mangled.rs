@@ -87,20 +87,20 @@ fn part() -> impl Strategy<Value = Part> {
 #[test]
 fn a_log_of_absurd_numbers_is_analyzed() {
     let (far, most) = (u64::MAX / 1000, u32::MAX);
-    let mut log = String::new();
-    for run in 0..24 {
-        log += &format!(
+    let run = |run: u32| {
+        format!(
             "TIMELINE,0,TRACE_START,,t_us=0,version=1,run={run},epoch_unix_us=1,build=b,device=d,\
              vram_total=1,vram_free=1\n\
              TIMELINE,0,SYNTH_START,j,partition={most},t_us=0\n\
              TIMELINE,1,GPU_START,j,gpu={most},worker={most},partition={most},t_us=1\n\
              TIMELINE,{far},GPU_END,j,gpu={most},worker={most},partition={most},t_us={},gpu_ms={far}\n",
             u64::MAX
-        );
-    }
+        )
+    };
+    let mut log: String = (0..24).map(run).collect();
     let counts = "=== Batch Summary ===\ncompleted: 18446744073709551615\n\
                   failed: 18446744073709551615\n";
-    log += counts;
+    log.push_str(counts);
     let source = tracefmt::Source::Bytes("log".to_owned(), log.into_bytes());
     let (trace, _) = tracefmt::read(&[source]).unwrap();
     assert_eq!(trace.runs.len(), 24);

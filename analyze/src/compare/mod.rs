@@ -137,7 +137,7 @@ fn throughput(a: &Trace, b: &Trace) -> Throughput {
 
 /// Completed proofs, and how many a minute over the time of all runs.
 fn rate(trace: &Trace) -> (u64, Option<f64>) {
-    let (mut proofs, mut us) = (0, 0);
+    let (mut proofs, mut us) = (0, 0_i64);
     for run in &trace.runs {
         let Some(span) = span_of_events(run) else {
             continue;
@@ -147,7 +147,7 @@ fn rate(trace: &Trace) -> (u64, Option<f64>) {
             .iter()
             .filter(|job| job.outcome == JobOutcome::Completed);
         proofs += done.count() as u64;
-        us += span.us();
+        us = span.us().saturating_add(us);
     }
     let per_minute = (us > 0).then(|| proofs as f64 * 60e6 / us as f64);
     (proofs, per_minute)

@@ -1,5 +1,7 @@
 //! Latest ends: when each step would have to be over at the latest, microseconds.
 
+use std::collections::BTreeMap;
+
 use tracefmt::run::{Run, Task};
 
 use crate::interval::{Hold, Reconstruction, sane};
@@ -138,18 +140,18 @@ fn set(list: &mut [i64], index: usize, us: i64) {
 
 /// The call that a worker had to end before: only where workers prove one call at a time.
 fn worker_before(run: &Run, all: &Reconstruction) -> Links {
-    let workers = run.calls.iter().filter_map(|call| call.worker).max();
-    let mut last: Vec<Option<u32>> = vec![None; workers.map_or(0, |max| max as usize + 1)];
+    // By number: a log may call a worker anything, and then a list of all numbers has no room.
+    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
     let mut before = Links::none(all.holds.len());
     for (at, (index, hold)) in (0_u32..).zip(&all.holds).enumerate() {
         let worker = run
             .calls
             .get(hold.call as usize)
             .and_then(|call| call.worker);
-        let Some(slot) = worker.and_then(|worker| last.get_mut(worker as usize)) else {
+        let Some(worker) = worker else {
             continue;
         };
-        let previous = slot.replace(index).filter(|previous| {
+        let previous = last.insert(worker, index).filter(|previous| {
             let previous = all.holds.get(*previous as usize);
             let over = previous.and_then(|hold| task_of(run, hold)?.gpu_end);
             over.is_some_and(|over| sane(over.us) <= hold.ready + 1_000)

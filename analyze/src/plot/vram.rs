@@ -186,6 +186,11 @@ fn heading(scene: &mut Scene, axis: &TimeAxis, lane: &Lane) {
     scene.text((axis.right, middle), Anchor::End, &most, Ink::note());
 }
 
+/// A sum of sizes that a record may say anything of.
+fn sum(bytes: &[u64]) -> u64 {
+    bytes.iter().copied().fold(0, u64::saturating_add)
+}
+
 /// The shares at the fullest moment of each column, stacked.
 fn bands(scene: &mut Scene, axis: &TimeAxis, lane: &Lane, y: &impl Fn(f64) -> f64) {
     let columns = strip::columns(axis);
@@ -201,11 +206,11 @@ fn bands(scene: &mut Scene, axis: &TimeAxis, lane: &Lane, y: &impl Fn(f64) -> f6
         if let Some(held) = held.get_mut(level.band) {
             *held = level.bytes;
         }
-        let total: u64 = held.iter().sum();
+        let total = sum(&held);
         let mut raised = vec![0.0; columns];
         strip::raise_between(axis, &mut raised, (level.at, end), 1.0);
         for (column, touched) in shown.iter_mut().zip(raised) {
-            if touched > 0.0 && column.iter().sum::<u64>() < total {
+            if touched > 0.0 && sum(column) < total {
                 column.clone_from(&held);
             }
         }

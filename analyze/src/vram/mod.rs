@@ -305,7 +305,7 @@ fn fill(lane: &mut Lane, schedule: &Schedule, buffers: &[&Buffer], clock: &[f64]
             lane.levels.push(Level {
                 at: clock.get(place).copied().unwrap_or(0.0),
                 band,
-                bytes: u64::try_from(*held).unwrap_or(0),
+                bytes: u64::try_from((*held).max(0)).unwrap_or(u64::MAX),
             });
         }
     }

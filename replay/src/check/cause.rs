@@ -108,7 +108,7 @@ fn late_frees(scene: &Scene<'_>, late: &[Buffer], at: &FreeAt) -> Vec<Change> {
         let name = made.and_then(|step| step.buf.clone());
         let name = name.unwrap_or_else(|| "*".to_owned());
         match names.iter_mut().find(|(_, known)| *known == name) {
-            Some((bytes, _)) => *bytes += buffer.bytes,
+            Some((bytes, _)) => *bytes = bytes.saturating_add(buffer.bytes),
             None => names.push((buffer.bytes, name)),
         }
     }

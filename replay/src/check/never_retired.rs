@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tracefmt::finding::{Code, OomCause, Severity};
 use tracefmt::ops::{Op, Step, Stream};
 
-use super::text::mib;
+use super::text::{mib, total};
 use super::{Drafted, Scene};
 
 /// A free that is pending: the step, the bytes.
@@ -91,7 +91,7 @@ fn draft(
         Stream::Legacy => "the legacy stream".to_owned(),
         Stream::Id(number) => format!("stream {number}"),
     };
-    let bytes = mib(pending.iter().map(|(_, bytes)| bytes).sum());
+    let bytes = mib(total(pending.iter().map(|(_, bytes)| *bytes)));
     let first = pending.first().map_or(0, |(at, _)| *at);
     let title = format!("{bytes} freed on {stream} never come back");
     let mut drafted = scene.draft(first, Code::VramFreeNeverRetired, severity, title);

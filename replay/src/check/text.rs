@@ -13,6 +13,11 @@ pub(super) fn mib(bytes: u64) -> String {
     }
 }
 
+/// The sum of sizes as a record says them; the largest number where no number holds it.
+pub(super) fn total(bytes: impl IntoIterator<Item = u64>) -> u64 {
+    bytes.into_iter().fold(0, u64::saturating_add)
+}
+
 /// The largest buffers of a set, largest first: `d_bc of worker 0 (8192 MiB), ...`.
 pub(super) fn buffers(scene: &Scene<'_>, set: &[Buffer]) -> String {
     const NAMED_MAX: usize = 5;
@@ -27,12 +32,10 @@ pub(super) fn buffers(scene: &Scene<'_>, set: &[Buffer]) -> String {
         })
         .collect();
     if sorted.len() > NAMED_MAX {
-        let rest = sorted
-            .iter()
-            .skip(NAMED_MAX)
-            .map(|buffer| buffer.bytes)
-            .sum();
-        names.push(format!("{} more ({})", sorted.len() - NAMED_MAX, mib(rest)));
+        let rest = sorted.iter().skip(NAMED_MAX);
+        let bytes = total(rest.map(|buffer| buffer.bytes));
+        let more = sorted.len() - NAMED_MAX;
+        names.push(format!("{more} more ({})", mib(bytes)));
     }
     if names.is_empty() {
         "nothing".to_owned()

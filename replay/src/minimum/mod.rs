@@ -55,27 +55,30 @@ pub fn minimum(schedule: &Schedule, profile: Profile) -> Option<Minimum> {
         return None;
     }
     let peak = record.peaks.iter().map(|peak| peak.bytes).max()?;
-    let (mut low, mut high) = (0, (peak - base.min(peak)).div_ceil(block) + 2);
-    while !run(base + high * block).0 {
-        high *= 2;
+    let card = |blocks: u64| base.saturating_add(blocks.saturating_mul(block));
+    let above = peak.saturating_sub(base);
+    let (mut low, mut high) = (0, above.div_ceil(block).saturating_add(2));
+    while !run(card(high)).0 {
+        if card(high) >= CAPACITY_MAX {
+            return None;
+        }
+        high = high.saturating_mul(2);
     }
     while low < high {
         let middle = low + (high - low) / 2;
-        if run(base + middle * block).0 {
+        if run(card(middle)).0 {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
     let unrecorded = {
-        let record = run(base + low * block).1;
+        let record = run(card(low)).1;
         Cuts::of(schedule).passed(&record).min()
     };
-    let below = low
-        .checked_sub(1)
-        .map(|blocks| run(base + blocks * block).1);
+    let below = low.checked_sub(1).map(|blocks| run(card(blocks)).1);
     Some(Minimum {
-        bytes: base + low * block,
+        bytes: card(low),
         binding: below.and_then(|record| binding(&changed, &record)),
         unrecorded,
     })

@@ -308,15 +308,11 @@ mod tests {
     #[test]
     fn sizes_whose_sum_no_number_holds_are_reported() {
         let max = u64::MAX;
-        let mut lines = String::new();
-        for id in 0..8 {
-            lines += &format!("0 malloc id={id} bytes={max} rc=0 buf=d_a partition=0\n");
-        }
-        for id in 0..3 {
-            lines += &format!("0 freeAsync id={id} stream=1 partition=0\n");
-        }
-        lines += &format!("1 malloc id=9 bytes={max} partition=1\n0 unlock name=gpu\n");
-        let found = report(&lines);
+        let made = |id| format!("0 malloc id={id} bytes={max} rc=0 buf=d_a partition=0");
+        let freed = |id| format!("0 freeAsync id={id} stream=1 partition=0");
+        let asked = format!("1 malloc id=9 bytes={max} partition=1");
+        let lines = (0..8).map(made).chain((0..3).map(freed)).chain([asked]);
+        let found = report(&lines.collect::<Vec<_>>().join("\n"));
         assert_eq!(found.verdict, Verdict::Fails);
         assert!(!found.findings.is_empty());
     }

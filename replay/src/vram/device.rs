@@ -93,9 +93,17 @@ impl Device {
 
     /// Physical bytes in use, the baseline included.
     pub fn used_bytes(&self) -> u64 {
-        let slabs = self.slabs.live() * self.profile.block_bytes;
-        let pins = self.pinned_bytes + self.unpinned_bytes;
-        self.baseline + self.blocks_bytes + slabs + self.pool.reserved_bytes() + pins
+        // Each may be as large as an input says: what others use, and what was recorded as had.
+        [
+            self.baseline,
+            self.blocks_bytes,
+            self.slabs.live().saturating_mul(self.profile.block_bytes),
+            self.pool.reserved_bytes(),
+            self.pinned_bytes,
+            self.unpinned_bytes,
+        ]
+        .into_iter()
+        .fold(0, u64::saturating_add)
     }
 
     /// Free bytes, as `cudaMemGetInfo` gives them.
@@ -153,7 +161,7 @@ impl Device {
         if !self.make_room(rounded) {
             return None;
         }
-        self.blocks_bytes += rounded;
+        self.blocks_bytes = self.blocks_bytes.saturating_add(rounded);
         Some(Place::Blocks(rounded))
     }
 
@@ -246,7 +254,7 @@ impl Device {
     fn release(&mut self, place: Place) {
         match place {
             Place::Null => {}
-            Place::Blocks(bytes) => self.blocks_bytes -= bytes,
+            Place::Blocks(bytes) => self.blocks_bytes = self.blocks_bytes.saturating_sub(bytes),
             Place::Slab(place) => {
                 self.slabs.free(place);
             }
@@ -323,14 +331,16 @@ impl Device {
 
     /// Host memory is pinned: page tables for it cost device memory by the whole GiB.
     pub fn pin(&mut self, host_bytes: u64) {
-        self.pinned_bytes += self.pin_cost(host_bytes);
+        let cost = self.pin_cost(host_bytes);
+        self.pinned_bytes = self.pinned_bytes.saturating_add(cost);
     }
 
     /// Host memory is no longer pinned; one block of its page tables stays until a `cudaFree`.
     pub fn unpin(&mut self, host_bytes: u64) {
         let cost = self.pin_cost(host_bytes);
         self.pinned_bytes = self.pinned_bytes.saturating_sub(cost);
-        self.unpinned_bytes += cost.min(self.profile.block_bytes);
+        let stays = cost.min(self.profile.block_bytes);
+        self.unpinned_bytes = self.unpinned_bytes.saturating_add(stays);
     }
 
     /// Roughly how many bytes the model of it takes.

@@ -20,6 +20,10 @@ use super::ranges::Node;
 use super::space::{SPACE_END, Space};
 use super::streams::{Moment, Ranks, Streams};
 
+/// Pages that a pool holds at most, 4 TiB of them: each is counted by itself, and what a header
+/// says of its card is no measure. A request beyond them fails.
+const PAGES_MAX: u64 = 1 << 17;
+
 /// The default pool of one card.
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
@@ -105,7 +109,8 @@ impl Pool {
         let pages = &mut self.space.pages;
         let missing = range.len() as u64 - pages.mapped_in(&range);
         let moved = missing.min(pages.idle() - pages.idle_in(&range));
-        let new_max = free_bytes / self.page_bytes;
+        let room = PAGES_MAX.saturating_sub(pages.mapped());
+        let new_max = (free_bytes / self.page_bytes).min(room);
         let new = (missing - moved).min(new_max);
         pages.unmap_outside(&range, moved);
         pages.map(range, moved + new);

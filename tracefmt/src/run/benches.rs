@@ -31,8 +31,8 @@ fn distance(run: &Run, bench: &Bench) -> u64 {
     let jobs = u64::try_from(run.jobs.len()).unwrap_or(u64::MAX);
     let said = |number: Option<u64>, found: u64| number.map_or(0, |said| said.abs_diff(found));
     said(bench.completed, completed)
-        + said(bench.failed, count(JobOutcome::Failed))
-        + said(bench.count, jobs)
+        .saturating_add(said(bench.failed, count(JobOutcome::Failed)))
+        .saturating_add(said(bench.count, jobs))
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn failures(scene: &Scene<'_>, bench: &Bench) -> Option<Draft> {
             role,
             format!(
                 "The benchmark client saw {failed} of {} fail",
-                many(completed + failed, "proof")
+                many(completed.saturating_add(failed), "proof")
             ),
         )
         .of_run(scene.run.index)
@@ -84,7 +84,7 @@ fn failures(scene: &Scene<'_>, bench: &Bench) -> Option<Draft> {
 fn mismatch(scene: &Scene<'_>, bench: &Bench) -> Option<Draft> {
     let jobs = scene.jobs;
     let (completed, failed) = counts(bench);
-    let told = completed + failed;
+    let told = completed.saturating_add(failed);
     // A client that died with the daemon has no summary to compare with.
     let whole =
         scene.run.end == RunEnd::Complete && scene.run.index as usize + 1 == scene.trace.runs.len();

@@ -18,6 +18,9 @@ const ROUGH_US: i64 = 300_000;
 /// The strain of a line that is missing when its call ends.
 const MISSING_US: i64 = 200_000;
 
+/// The strain of an end at most, twelve days: stamps may lie ages apart, and strains are added up.
+const FAR_US: i64 = 1 << 40;
+
 /// The strain of two lines that one thread prints together and that stand apart.
 const PARTED_US: i64 = 15_000;
 
@@ -265,14 +268,15 @@ impl Hypothesis {
             missing += i64::from(wanted && !live.has(kind));
         }
         self.strain += missing * MISSING_US;
-        self.strain += at.too_early(live.b_g2).max(at.too_early(live.tail));
+        let early = at.too_early(live.b_g2).max(at.too_early(live.tail));
+        self.strain += early.min(FAR_US);
         if form.has(MarkKind::AsyncDealloc) {
             self.freeing.push(call, at);
         }
         let Some(gpu_ms) = gpu_ms else {
             return;
         };
-        self.strain += at.gap(live.start.after_ms(gpu_ms));
+        self.strain += at.gap(live.start.after_ms(gpu_ms)).min(FAR_US);
         self.strain += rules::whole(gpu_ms, live.preparation_ms(), true);
         if live.has(MarkKind::Epilogue) {
             self.strain += rules::whole(gpu_ms, live.pre_destructor_ms, false);

@@ -50,7 +50,7 @@ const CUT_OFF_MS: i64 = 5;
 /// A whole and the sum of its parts, as printed: cut off, the whole is never shorter, and longer
 /// only by what was cut off. `at_least`: other parts are not counted, so longer is no strain.
 pub(super) fn whole(whole_ms: i64, parts_ms: i64, at_least: bool) -> i64 {
-    let over = whole_ms - parts_ms;
+    let over = whole_ms.saturating_sub(parts_ms);
     let strain = if over < 0 {
         over.saturating_neg().saturating_mul(SHORTER_US)
     } else if at_least {

@@ -37,13 +37,13 @@ impl Span {
 
     /// So many printed milliseconds later.
     pub(super) fn after_ms(self, ms: i64) -> Self {
-        let us = ms * 1000;
+        let us = length_us(ms);
         Self::new(self.lo + us, self.hi + us + TRUNCATION_US + SLACK_US)
     }
 
     /// So many printed milliseconds earlier.
     pub(super) fn before_ms(self, ms: i64) -> Self {
-        let us = ms * 1000;
+        let us = length_us(ms);
         Self::new(self.lo - us - TRUNCATION_US - SLACK_US, self.hi - us)
     }
 
@@ -72,6 +72,12 @@ impl Span {
             Self::new(self.lo.max(other.lo), self.hi.min(other.hi))
         }
     }
+}
+
+/// Microseconds of printed milliseconds, which may be any number, kept within what adds up.
+fn length_us(ms: i64) -> i64 {
+    let us = ms.saturating_mul(1000);
+    us.clamp(Span::ANY.lo, Span::ANY.hi)
 }
 
 #[cfg(test)]

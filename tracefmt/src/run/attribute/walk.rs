@@ -368,11 +368,13 @@ mod tests {
                 writeln!(log, "TIMELINE,{start},GPU_START,{at}").unwrap();
             }
             for ms in 0..4_u64 {
-                log.push_str(&format!(
+                write!(
+                    log,
                     "CUZK_TIMING: split_vectors_ms={ms} setup_to_split_ms={ms}\n\
                      CUZK_TIMING: prep_msm_ms={ms}\n\
                      CUZK_TIMING: b_g2_msm_ms={ms} num_circuits=1\n"
-                ));
+                )
+                .unwrap();
             }
             for worker in 0..4 {
                 let at = format!("j{round},worker={worker},partition={worker},gpu_ms={far}");
