@@ -260,4 +260,20 @@ mod tests {
             fingerprint(&run(&[2.0, 1.0]))
         );
     }
+
+    #[test]
+    fn a_warmup_that_no_run_is_long_enough_for_drops_nothing() {
+        let times = Times {
+            ms: vec![1.0; 9],
+            verified: vec![true; 9],
+            ..Times::default()
+        };
+        for (warmup, kept) in [(2, 7), (3, 9), (usize::MAX, 9)] {
+            let rules = Rules {
+                warmup,
+                ..Rules::default()
+            };
+            assert_eq!(condense(&times, 0.0, rules).n, kept, "{warmup}");
+        }
+    }
 }

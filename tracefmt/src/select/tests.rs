@@ -165,4 +165,6 @@ fn context_joins_what_touches_and_parts_what_does_not() {
     let text = select(filter(), 0, 1);
     let heads: Vec<&str> = text.lines().map(|line| line.get(..2).unwrap()).collect();
     assert_eq!(heads, ["1:", "2-", "3:", "4-", "--", "7:"]);
+    let all = select(filter(), usize::MAX, usize::MAX);
+    assert_eq!(all.lines().count(), 7, "as much context as there is");
 }
