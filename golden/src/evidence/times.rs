@@ -63,7 +63,7 @@ pub(super) fn condense(times: &Times, quantum_ms: f64, rules: Rules) -> Digest {
             digest.bad += 1;
         }
     }
-    if logs.len() > 3 * rules.warmup {
+    if logs.len() > rules.warmup.saturating_mul(3) {
         digest.warmup = rules.warmup;
     }
     let kept = &mut logs[digest.warmup..];

@@ -22,12 +22,11 @@ impl<W: Write> Context<W> {
     /// Shows `before` and `after` lines around each chosen one; with `numbers` each line is
     /// headed by its number and `:` (chosen) or `-` (context).
     pub fn new(out: W, before: usize, after: usize, numbers: bool) -> Self {
-        let held = VecDeque::with_capacity(before);
         Self {
             out,
             before,
             after,
-            held,
+            held: VecDeque::new(),
             owed: 0,
             last: None,
             numbers,
@@ -71,7 +70,7 @@ impl<W: Write> Context<W> {
     fn flush_held(&mut self, next: u64) -> io::Result<()> {
         let first = self.held.front().map_or(next, |(number, _)| *number);
         let apart = self.last.is_some_and(|last| first > last + 1);
-        if apart && self.before + self.after > 0 {
+        if apart && self.before.max(self.after) > 0 {
             self.out.write_all(b"--\n")?;
         }
         for (number, raw) in std::mem::take(&mut self.held) {
