@@ -21,6 +21,41 @@ fn save(target: &str, index: usize, bytes: &[u8]) -> io::Result<()> {
     fs::write(dir.join(format!("{index:03}")), bytes)
 }
 
+/// Times in the forms that the gate reads, and a history of them.
+fn times(index: usize) -> String {
+    let ms = |at: usize| 100 + (at * 37 + index * 11) % 23;
+    let runs = 2 + index % 4;
+    match index % 6 {
+        0 => (0..runs)
+            .map(|at| format!("{{\"run\":\"b{at}\",\"phase\":\"ntt\",\"ms\":{}}}\n", ms(at)))
+            .collect(),
+        1 => format!(
+            "{{\"sampling_mode\":\"Linear\",\"iters\":[1.0,2.0],\"times\":[{}e6,{}e6]}}",
+            ms(0),
+            2 * ms(1)
+        ),
+        2 => format!(
+            "{{\"results\":[{{\"command\":\"p\",\"times\":[0.{},0.{}]}}]}}",
+            ms(0),
+            ms(1)
+        ),
+        3 => (0..runs).fold("run,phase,ms,partition\n".to_owned(), |text, at| {
+            text + &format!("b{at},msm,{},{at}\n", ms(at))
+        }),
+        4 => (0..4 * runs)
+            .map(|at| {
+                let level = format!("{{\"ln_ms\":4.{},\"error\":0.01}}", ms(at));
+                format!(
+                    "{{\"commit\":\"c{at}\",\"time\":\"2026-11-{:02}\",\"key\":\"k\",\
+                     \"runs\":2,\"phases\":{{\"ntt\":{level}}}}}\n",
+                    1 + at
+                )
+            })
+            .collect(),
+        _ => include_str!("../../golden/testdata/schema-1.toml").to_owned(),
+    }
+}
+
 fn main() -> io::Result<()> {
     let mut runner = TestRunner::deterministic();
     for index in 0..SEEDS {
@@ -41,6 +76,7 @@ fn main() -> io::Result<()> {
         save("ops", index, &schedule.write(Vec::new())?)?;
         let chance: Vec<u8> = (0..512).map(|at| (at * 37 + index * 101) as u8).collect();
         save("round_trip", index, &chance)?;
+        save("samples", index, times(index).as_bytes())?;
     }
     Ok(())
 }
