@@ -22,7 +22,7 @@ fn judged(samples: &Samples) {
     let evidence = Evidence::of(samples, RULES);
     let golden = Snapshot::candidate(&evidence);
     if let Ok(text) = golden.to_toml() {
-        let again = Snapshot::from_toml(&text, Path::new("fuzz")).expect("what was written is read");
+        let again = Snapshot::from_toml(&text, Path::new("fuzz")).expect("own text");
         compared(&again, &evidence);
     }
 }
