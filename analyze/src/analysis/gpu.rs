@@ -3,33 +3,28 @@
 use tracefmt::finding::Confidence;
 use tracefmt::run::Run;
 
-use super::Options;
 use crate::idle::{Gap, Usage};
 use crate::interval::{Cover, Hold, Reconstruction};
 use crate::model::{GpuTime, IdleCause, IdleGap};
 
 /// The row of a GPU.
-pub(super) fn row(
-    run: &Run,
-    all: &Reconstruction,
-    usage: &Usage,
-    gpu: u32,
-    options: &Options,
-) -> GpuTime {
+pub(super) fn row(run: &Run, all: &Reconstruction, usage: &Usage, gpu: u32) -> GpuTime {
     let span_us = usage.span.us();
-    let share = |cover: &Cover| cover.us() as f64 / span_us as f64;
+    let covers = [&usage.interval, &usage.hold, &usage.kernel];
+    let [interval, hold, kernel] = covers.map(Cover::us);
+    let share = |us: i64| us as f64 / span_us as f64;
     GpuTime {
         run: run.index,
         gpu,
         span_start_ms: ms(usage.span.start),
         span_ms: ms(span_us),
-        busy_interval_ms: ms(usage.interval.us()),
-        busy_hold_ms: ms(usage.hold.us()),
-        busy_kernel_ms: ms(usage.kernel.us()),
-        utilisation_interval: share(&usage.interval),
-        utilisation_hold: share(&usage.hold),
-        utilisation_kernel: share(&usage.kernel),
-        idle: listed(run, all.of_gpu(gpu), usage, options),
+        busy_interval_ms: ms(interval),
+        busy_hold_ms: ms(hold),
+        busy_kernel_ms: ms(kernel),
+        utilisation_interval: share(interval),
+        utilisation_hold: share(hold),
+        utilisation_kernel: share(kernel),
+        idle: listed(run, all.of_gpu(gpu), usage.by_kernel.gaps()),
         idle_by_cause_ms: usage.by_kernel.by_cause_ms(),
         idle_hold_by_cause_ms: usage.by_hold.by_cause_ms(),
     }
@@ -40,23 +35,8 @@ pub(super) fn ms(us: i64) -> f64 {
     us as f64 / 1000.0
 }
 
-/// The gaps of at least the floor, the longest ones if there are too many, in order of time.
-fn listed(run: &Run, holds: &[Hold], usage: &Usage, options: &Options) -> Vec<IdleGap> {
-    let long = |gap: &&Gap| ms(gap.span.us()) >= options.gap_floor_ms;
-    let mut gaps: Vec<Gap> = usage
-        .by_kernel
-        .gaps()
-        .iter()
-        .filter(long)
-        .copied()
-        .collect();
-    if gaps.len() > options.gaps_max {
-        gaps.select_nth_unstable_by_key(options.gaps_max, |gap| {
-            (std::cmp::Reverse(gap.span.us()), gap.span.start)
-        });
-        gaps.truncate(options.gaps_max);
-        gaps.sort_unstable_by_key(|gap| gap.span.start);
-    }
+/// The gaps with what is known of them.
+fn listed(run: &Run, holds: &[Hold], gaps: &[Gap]) -> Vec<IdleGap> {
     let confidence = holds
         .iter()
         .map(|hold| hold.confidence.max(Confidence::Inferred));
@@ -76,7 +56,7 @@ fn listed(run: &Run, holds: &[Hold], usage: &Usage, options: &Options) -> Vec<Id
             ms: ms(gap.span.us()),
             cause: gap.cause,
             confidence,
-            lines: lines(run, holds, behind, &gap),
+            lines: lines(run, holds, behind, gap),
         });
     }
     list

@@ -5,7 +5,7 @@ mod regions;
 
 use tracefmt::run::{Run, Trace};
 
-use crate::idle::{Demand, usage};
+use crate::idle::{Demand, Listing, usage};
 use crate::interval::reconstruct;
 use crate::model::Analysis;
 use crate::{find, path, phase};
@@ -33,6 +33,16 @@ impl Default for Options {
             steps_max: 100_000,
             regions: true,
             idle_share_min: 0.05,
+        }
+    }
+}
+
+impl Options {
+    /// Which gaps are listed.
+    pub fn listing(&self) -> Listing {
+        Listing {
+            floor_ms: self.gap_floor_ms,
+            most: self.gaps_max,
         }
     }
 }
@@ -68,19 +78,19 @@ fn add_run(trace: &Trace, run: &Run, options: &Options, analysis: &mut Analysis)
     let rows = || {
         let demand = Demand::of(run, span);
         let row = |gpu: &u32| {
-            let usage = usage(run, &all, &demand, *gpu)?;
-            Some(gpu::row(run, &all, &usage, *gpu, options))
+            let usage = usage(run, &all, &demand, *gpu, options.listing())?;
+            Some(gpu::row(run, &all, &usage, *gpu))
         };
         all.gpus.iter().filter_map(row).collect::<Vec<_>>()
     };
     let path = || path::critical_path(run, &all, options.steps_max);
-    let (rows, steps) = rayon::join(rows, path);
+    let found = || [find::contention(&sight), find::out_of_order(&sight)];
+    let (rows, (steps, found)) = rayon::join(rows, || rayon::join(path, found));
     for row in rows {
         analysis.findings.extend(find::idle(&sight, &row, options));
         analysis.gpus.push(row);
     }
-    analysis.findings.extend(find::contention(&sight));
-    analysis.findings.extend(find::out_of_order(&sight));
+    analysis.findings.extend(found.into_iter().flatten());
     analysis.critical_path.extend(steps);
     if options.regions {
         regions::add(run, &all, &mut analysis.regions);

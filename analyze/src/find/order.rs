@@ -57,26 +57,59 @@ struct Left<'a> {
 
 /// The finding about a run, if there is one.
 pub fn out_of_order(sight: &Sight<'_>) -> Option<Finding> {
-    let mut tasks: Vec<&Task> = sight.run.tasks.iter().collect();
-    tasks.retain(|task| task.partition.is_some());
-    tasks.sort_by_key(|task| (task.job, task.partition));
+    let order = by_job(&sight.run.tasks);
     let stages = [Stage::Synthesis, Stage::Gpu];
-    let mut found = stages.into_iter().map(|stage| (stage, left(&tasks, stage)));
+    let mut found = stages
+        .into_iter()
+        .map(|stage| (stage, left(&sight.run.tasks, &order, stage)));
     let (stage, left) = found.find(|(_, left)| !left.is_empty())?;
     Some(finding(sight, stage, &left))
 }
 
+/// The tasks with a partition, by job and partition.
+fn by_job(tasks: &[Task]) -> Vec<u32> {
+    let keyed = |(index, task): (u32, &Task)| Some((task.job, task.partition?, index));
+    let mut keyed: Vec<(u32, u32, u32)> = (0..).zip(tasks).filter_map(keyed).collect();
+    if !keyed.is_sorted() {
+        keyed.sort_unstable();
+    }
+    keyed.into_iter().map(|(.., index)| index).collect()
+}
+
 /// The partitions that were left behind at a stage.
-fn left<'a>(tasks: &[&'a Task], stage: Stage) -> Vec<Left<'a>> {
-    let one = |(at, task): (usize, &&'a Task)| {
-        let later = tasks.iter().skip(at + 1).take(NEIGHBOURS_MAX);
-        let of_job = later.take_while(|later| later.job == task.job);
-        let passed = of_job.filter(|later| later.partition > task.partition);
-        let passed = passed.filter(|later| stage.is_passed(task, later));
-        let passed: Vec<&Task> = passed.copied().collect();
-        (passed.len() >= PASSED_MIN).then_some(Left { task, passed })
-    };
-    tasks.iter().enumerate().filter_map(one).collect()
+fn left<'a>(tasks: &'a [Task], order: &[u32], stage: Stage) -> Vec<Left<'a>> {
+    let task = |at: &u32| tasks.get(*at as usize);
+    let mut found = Vec::new();
+    // When the first of the partitions behind in the same job was over: most are never passed.
+    let mut first_over: Option<(u32, i64)> = None;
+    for (at, this) in order.iter().enumerate().rev() {
+        let Some(this) = task(this) else { continue };
+        let (_, began, over) = stage.times(this);
+        let behind = first_over.filter(|(job, _)| *job == this.job);
+        if began
+            .zip(behind)
+            .is_some_and(|(began, (_, over))| over <= began.us)
+        {
+            let later = order
+                .iter()
+                .skip(at + 1)
+                .take(NEIGHBOURS_MAX)
+                .filter_map(task);
+            let of_job = later.take_while(|later| later.job == this.job);
+            let passed = of_job.filter(|later| later.partition > this.partition);
+            let passed: Vec<_> = passed
+                .filter(|later| stage.is_passed(this, later))
+                .collect();
+            if passed.len() >= PASSED_MIN {
+                found.push(Left { task: this, passed });
+            }
+        }
+        let own = over.map_or(i64::MAX, |over| over.us);
+        let least = behind.map_or(own, |(_, least)| least.min(own));
+        first_over = Some((this.job, least));
+    }
+    found.reverse();
+    found
 }
 
 fn finding(sight: &Sight<'_>, stage: Stage, left: &[Left<'_>]) -> Finding {
@@ -162,8 +195,7 @@ mod tests {
     }
 
     fn numbers(tasks: &[Task], stage: Stage) -> Vec<(u32, usize)> {
-        let tasks: Vec<&Task> = tasks.iter().collect();
-        let left = left(&tasks, stage);
+        let left = left(tasks, &by_job(tasks), stage);
         let number = |left: &Left<'_>| (left.task.partition.unwrap(), left.passed.len());
         left.iter().map(number).collect()
     }

@@ -1,5 +1,7 @@
 //! Idle stretches with their cause, and their sums in whole microseconds.
 
+use std::cmp::Reverse;
+
 use crate::interval::Span;
 use crate::model::{IdleByCause, IdleCause};
 
@@ -12,20 +14,32 @@ pub struct Gap {
     pub cause: IdleCause,
 }
 
-/// All idle time of one GPU.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Which gaps are kept; sums never depend on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Listing {
+    /// Shorter gaps are not kept, milliseconds.
+    pub floor_ms: f64,
+    /// At most so many are kept, the longest ones.
+    pub most: usize,
+}
+
+/// All idle time of one GPU. A long run has millions of gaps, so that only those to be listed are
+/// kept while it is made.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
+    /// None where only the sums are wanted.
+    listing: Option<Listing>,
+    /// The last stretch, while more of its cause may follow.
+    open: Option<Gap>,
     gaps: Vec<Gap>,
-    /// Only the sums are wanted.
-    sums_only: bool,
     sums: [i64; IdleCause::ALL.len()],
 }
 
 impl Ledger {
-    /// A ledger without the list of gaps.
-    pub(super) fn of_sums() -> Self {
+    /// A ledger that keeps gaps; without, there are only sums.
+    pub(super) fn listing(listing: Listing) -> Self {
         Self {
-            sums_only: true,
+            listing: Some(listing),
             ..Self::default()
         }
     }
@@ -33,18 +47,48 @@ impl Ledger {
     /// Adds a stretch; they come in order of time, and neighbours of one cause become one gap.
     pub(super) fn add(&mut self, cause: IdleCause, span: Span) {
         self.sums[cause as usize] += span.us();
-        if self.sums_only {
-            return;
-        }
-        match self.gaps.last_mut() {
-            Some(last) if last.cause == cause && last.span.end == span.start => {
-                last.span.end = span.end;
+        let Some(listing) = self.listing else { return };
+        match &mut self.open {
+            Some(open) if open.cause == cause && open.span.end == span.start => {
+                open.span.end = span.end;
             }
-            _ => self.gaps.push(Gap { span, cause }),
+            open => {
+                let done = open.replace(Gap { span, cause });
+                self.keep(done, listing);
+            }
         }
     }
 
-    /// All gaps in order of time, none touching another of its cause.
+    /// No stretch follows: what was kept becomes the list.
+    pub(super) fn close(mut self) -> Self {
+        if let Some(listing) = self.listing {
+            let last = self.open.take();
+            self.keep(last, listing);
+            self.prune(listing.most);
+            self.gaps.sort_unstable_by_key(|gap| gap.span.start);
+        }
+        self
+    }
+
+    fn keep(&mut self, gap: Option<Gap>, listing: Listing) {
+        let long = |gap: &Gap| gap.span.us() as f64 / 1000.0 >= listing.floor_ms;
+        self.gaps.extend(gap.filter(long));
+        // Twice as many as wanted, so that each is looked at a few times only.
+        if self.gaps.len() / 2 > listing.most {
+            self.prune(listing.most);
+        }
+    }
+
+    /// Leaves the longest ones, of equal ones the earliest.
+    fn prune(&mut self, most: usize) {
+        if self.gaps.len() > most {
+            let key = |gap: &Gap| (Reverse(gap.span.us()), gap.span.start);
+            self.gaps.select_nth_unstable_by_key(most, key);
+            self.gaps.truncate(most);
+        }
+    }
+
+    /// The gaps that are listed, in order of time, none touching another of its cause.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps
     }
@@ -66,5 +110,58 @@ impl Ledger {
             sums.add(cause, self.us(cause) as f64 / 1000.0);
         }
         sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_gaps_are_kept_however_many_come() {
+        let of = |at: i64| Gap {
+            span: Span {
+                start: at * 10_000,
+                end: at * 10_000 + at * at * 7_919 % 6_007,
+            },
+            cause: IdleCause::ALL[at as usize % 3],
+        };
+        let all: Vec<Gap> = (1..500).map(of).filter(|gap| gap.span.us() > 0).collect();
+        for (floor_ms, most) in [(0.0, 1_000), (1.0, 7), (0.0, 100), (2.5, 1), (0.0, 0)] {
+            let mut ledger = Ledger::listing(Listing { floor_ms, most });
+            for gap in &all {
+                ledger.add(gap.cause, gap.span);
+            }
+            let mut wanted = all.clone();
+            wanted.retain(|gap| gap.span.us() as f64 >= floor_ms * 1000.0);
+            wanted.sort_by_key(|gap| (Reverse(gap.span.us()), gap.span.start));
+            wanted.truncate(most);
+            wanted.sort_by_key(|gap| gap.span.start);
+            let ledger = ledger.close();
+            assert_eq!(ledger.gaps(), wanted, "{most} of at least {floor_ms} ms");
+            let us: i64 = all.iter().map(|gap| gap.span.us()).sum();
+            assert_eq!(ledger.total_us(), us);
+        }
+    }
+
+    #[test]
+    fn neighbours_of_one_cause_are_one_gap() {
+        let span = |start, end| Span { start, end };
+        let mut ledger = Ledger::listing(Listing {
+            floor_ms: 0.003,
+            most: 9,
+        });
+        ledger.add(IdleCause::Fill, span(0, 2));
+        ledger.add(IdleCause::MutexWait, span(2, 4));
+        ledger.add(IdleCause::MutexWait, span(4, 6));
+        ledger.add(IdleCause::MutexWait, span(7, 9));
+        let ledger = ledger.close();
+        assert_eq!(
+            ledger.gaps(),
+            [Gap {
+                span: span(2, 6),
+                cause: IdleCause::MutexWait
+            }]
+        );
     }
 }

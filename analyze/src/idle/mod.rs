@@ -25,7 +25,7 @@
 
 mod gaps;
 
-pub use gaps::{Gap, Ledger};
+pub use gaps::{Gap, Ledger, Listing};
 
 use tracefmt::run::{Run, Task};
 
@@ -86,14 +86,20 @@ pub struct Usage {
     pub hold: Cover,
     /// Union of the kernel stretches.
     pub kernel: Cover,
-    /// Idle time by kernel.
+    /// Idle time by kernel, with the gaps to be listed.
     pub by_kernel: Ledger,
     /// Idle time by lock tenure, sums only.
     pub by_hold: Ledger,
 }
 
 /// Splits the time of one GPU; none if the run is empty.
-pub fn usage(run: &Run, all: &Reconstruction, demand: &Demand, gpu: u32) -> Option<Usage> {
+pub fn usage(
+    run: &Run,
+    all: &Reconstruction,
+    demand: &Demand,
+    gpu: u32,
+    listing: Listing,
+) -> Option<Usage> {
     let span = all.span?;
     let holds = all.of_gpu(gpu);
     let covers = || {
@@ -112,8 +118,8 @@ pub fn usage(run: &Run, all: &Reconstruction, demand: &Demand, gpu: u32) -> Opti
     };
     let ((kernel, hold, interval), states) = rayon::join(covers, states);
     let (by_kernel, by_hold) = rayon::join(
-        || states.split(span, &kernel, &hold, Ledger::default()),
-        || states.split(span, &hold, &hold, Ledger::of_sums()),
+        || states.split(span, &kernel, &hold, Ledger::listing(listing)),
+        || states.split(span, &hold, &hold, Ledger::default()),
     );
     Some(Usage {
         span,
@@ -164,7 +170,7 @@ impl States<'_> {
     fn split(&self, span: Span, busy: &Cover, hold: &Cover, mut ledger: Ledger) -> Ledger {
         let Some(active) = busy.hull() else {
             ledger.add(IdleCause::Fill, span);
-            return ledger;
+            return ledger.close();
         };
         if let Some(fill) = Span::new(span.start, active.start) {
             ledger.add(IdleCause::Fill, fill);
@@ -189,7 +195,7 @@ impl States<'_> {
         if let Some(drain) = Span::new(active.end, span.end) {
             ledger.add(IdleCause::Drain, drain);
         }
-        ledger
+        ledger.close()
     }
 
     /// What the holder of the lock does, first to last.

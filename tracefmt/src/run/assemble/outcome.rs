@@ -1,5 +1,7 @@
 //! The end of a run: what became of each partition and job, and how the log stops.
 
+use std::thread;
+
 use super::dialect;
 use super::features::Sign;
 use super::life::Life;
@@ -102,10 +104,10 @@ impl Life {
             said.or_else(|| guess(worker)).or(Some(0))
         };
         // One pass over all tasks for both: a long run has a quarter of a gigabyte of them.
-        for task in &mut self.run.tasks {
+        each_in_two(&mut self.run.tasks, |task| {
             task.gpu = known(task.worker);
             task.outcome = outcome_of(task);
-        }
+        });
         for call in &mut self.run.calls {
             call.gpu = call.gpu.or_else(|| known(call.worker));
         }
@@ -160,6 +162,25 @@ fn last_end(job: &Job, tasks: &[Task]) -> Option<At> {
         .iter()
         .filter_map(|task| tasks.get(*task as usize));
     own.filter_map(|task| task.gpu_end).max()
+}
+
+/// With so many two threads share them.
+const IN_TWO: usize = 1 << 16;
+
+/// Changes every element, with two threads if there are many.
+fn each_in_two<T: Send>(list: &mut [T], change: impl Fn(&mut T) + Sync) {
+    let middle = if list.len() < IN_TWO {
+        0
+    } else {
+        list.len() / 2
+    };
+    let (first, rest) = list.split_at_mut(middle);
+    thread::scope(|scope| {
+        if !first.is_empty() {
+            scope.spawn(|| first.iter_mut().for_each(&change));
+        }
+        rest.iter_mut().for_each(&change);
+    });
 }
 
 /// The furthest step, unless a line said what happened.
