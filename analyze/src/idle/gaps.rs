@@ -124,7 +124,11 @@ mod tests {
                 start: at * 10_000,
                 end: at * 10_000 + at * at * 7_919 % 6_007,
             },
-            cause: IdleCause::ALL[at as usize % 3],
+            cause: if at % 3 == 0 {
+                IdleCause::Fill
+            } else {
+                IdleCause::Drain
+            },
         };
         let all: Vec<Gap> = (1..500).map(of).filter(|gap| gap.span.us() > 0).collect();
         for (floor_ms, most) in [(0.0, 1_000), (1.0, 7), (0.0, 100), (2.5, 1), (0.0, 0)] {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tracefmt::run::{Run, Task};
+use tracefmt::run::{At, Run, Task};
 
-use crate::interval::{Hold, Reconstruction, sane};
+use crate::interval::{Reconstruction, sane};
 
 /// Two events this close belong together: a slot that one synthesis leaves and the next takes.
 pub(super) const TOGETHER_US: i64 = 20_000;
@@ -48,35 +48,74 @@ pub(super) struct Late {
     pub(super) hold_of: Links,
 }
 
+/// Stands for what the log does not give.
+const NEVER: i64 = i64::MAX;
+
+/// What is wanted of the calls, gathered in one pass: a long run has hundreds of megabytes of tasks
+/// and calls. All are indexed as the holds, but `hold_of` as the tasks.
+struct Calls {
+    /// `GPU_END`, or [`NEVER`].
+    over: Vec<i64>,
+    worker_before: Links,
+    hold_of: Links,
+}
+
+impl Calls {
+    fn of(run: &Run, all: &Reconstruction) -> Self {
+        let mut calls = Self {
+            over: Vec::with_capacity(all.holds.len()),
+            worker_before: Links::none(all.holds.len()),
+            hold_of: Links::none(run.tasks.len()),
+        };
+        // By number: a log may call a worker anything, and then a list of all numbers has no room.
+        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+        for (index, hold) in (0_u32..).zip(&all.holds) {
+            let call = run.calls.get(hold.call as usize);
+            let task = call.and_then(|call| run.tasks.get(call.task as usize));
+            let over = task.and_then(|task| task.gpu_end);
+            calls.over.push(over.map_or(NEVER, |over| sane(over.us)));
+            let Some(call) = call else { continue };
+            calls.hold_of.set(call.task as usize, Some(index));
+            let before = call.worker.and_then(|worker| last.insert(worker, index));
+            // Only where workers prove one call at a time.
+            let before = before
+                .filter(|before| at(&calls.over, *before as usize, NEVER) <= hold.ready + 1_000);
+            calls.worker_before.set(index as usize, before);
+        }
+        calls
+    }
+}
+
 impl Late {
     pub(super) fn of(run: &Run, all: &Reconstruction) -> Self {
+        let syntheses = || {
+            let times: Vec<(i64, i64)> = run.tasks.iter().map(synthesis).collect();
+            (slot_before(&times), times)
+        };
+        let (calls, (slot_before, times)) = rayon::join(|| Calls::of(run, all), syntheses);
         let mut late = Self {
-            hold_of: Links::none(run.tasks.len()),
+            worker_before: calls.worker_before,
+            hold_of: calls.hold_of,
+            slot_before,
             ..Self::default()
         };
-        for (index, hold) in (0_u32..).zip(&all.holds) {
-            let task = run.calls.get(hold.call as usize).map(|call| call.task);
-            if let Some(task) = task {
-                late.hold_of.set(task as usize, Some(index));
-            }
-        }
-        late.worker_before = worker_before(run, all);
-        late.slot_before = slot_before(&run.tasks);
         let end = all.span.map_or(0, |span| span.end);
-        late.fill_calls(run, all, end);
-        late.fill_syntheses(run, all, end);
+        late.fill_calls(all, &calls.over, end);
+        late.fill_syntheses(all, &times, end);
         late
     }
 
-    fn fill_calls(&mut self, run: &Run, all: &Reconstruction, end: i64) {
+    fn fill_calls(&mut self, all: &Reconstruction, over: &[i64], end: i64) {
         let n = all.holds.len();
         self.finish = vec![end; n];
         self.hold = vec![end; n];
         self.before = vec![end; n];
         for (index, hold) in all.holds.iter().enumerate().rev() {
             let finish = at(&self.finish, index, end);
-            let over = task_of(run, hold).and_then(|task| task.gpu_end);
-            let behind = over.map_or(0, |over| (sane(over.us) - hold.released).max(0));
+            let behind = match at(over, index, NEVER) {
+                NEVER => 0,
+                over => (over - hold.released).max(0),
+            };
             let mut release = finish.saturating_sub(behind);
             let next = all.holds.get(index + 1).filter(|next| next.gpu == hold.gpu);
             if let Some(next) = next.filter(|next| next.locked()) {
@@ -95,9 +134,9 @@ impl Late {
         }
     }
 
-    fn fill_syntheses(&mut self, run: &Run, all: &Reconstruction, end: i64) {
-        self.synthesis = vec![end; run.tasks.len()];
-        for (index, task) in run.tasks.iter().enumerate().rev() {
+    fn fill_syntheses(&mut self, all: &Reconstruction, times: &[(i64, i64)], end: i64) {
+        self.synthesis = vec![end; times.len()];
+        for (index, (from, to)) in times.iter().enumerate().rev() {
             let own = self.hold_of.get(index);
             let hold = own.and_then(|hold| Some((hold, all.holds.get(hold as usize)?)));
             let mut latest = at(&self.synthesis, index, end);
@@ -107,25 +146,13 @@ impl Late {
                 set(&mut self.synthesis, index, latest);
             }
             let before = self.slot_before.get(index);
-            let length = task
-                .synth_end
-                .zip(task.synth_start)
-                .map(|(to, from)| sane(to.us) - sane(from.us));
-            if let Some((before, length)) = before.zip(length) {
+            if let Some(before) = before.filter(|_| *from != NEVER && *to != NEVER) {
                 let slot = at(&self.synthesis, before as usize, end);
-                set(
-                    &mut self.synthesis,
-                    before as usize,
-                    slot.min(latest.saturating_sub(length)),
-                );
+                let latest = latest.saturating_sub(to - from);
+                set(&mut self.synthesis, before as usize, slot.min(latest));
             }
         }
     }
-}
-
-pub(super) fn task_of<'a>(run: &'a Run, hold: &Hold) -> Option<&'a Task> {
-    let call = run.calls.get(hold.call as usize)?;
-    run.tasks.get(call.task as usize)
 }
 
 fn at(list: &[i64], index: usize, otherwise: i64) -> i64 {
@@ -138,40 +165,24 @@ fn set(list: &mut [i64], index: usize, us: i64) {
     }
 }
 
-/// The call that a worker had to end before: only where workers prove one call at a time.
-fn worker_before(run: &Run, all: &Reconstruction) -> Links {
-    // By number: a log may call a worker anything, and then a list of all numbers has no room.
-    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut before = Links::none(all.holds.len());
-    for (at, (index, hold)) in (0_u32..).zip(&all.holds).enumerate() {
-        let worker = run
-            .calls
-            .get(hold.call as usize)
-            .and_then(|call| call.worker);
-        let Some(worker) = worker else {
-            continue;
-        };
-        let previous = last.insert(worker, index).filter(|previous| {
-            let previous = all.holds.get(*previous as usize);
-            let over = previous.and_then(|hold| task_of(run, hold)?.gpu_end);
-            over.is_some_and(|over| sane(over.us) <= hold.ready + 1_000)
-        });
-        before.set(at, previous);
-    }
-    before
+/// Start and end of a task's synthesis, [`NEVER`] where the log does not say.
+fn synthesis(task: &Task) -> (i64, i64) {
+    let us = |at: Option<At>| at.map_or(NEVER, |at| sane(at.us));
+    (us(task.synth_start), us(task.synth_end))
 }
 
 /// Matches each start of a synthesis with the latest end right before it that is not taken yet.
-fn slot_before(tasks: &[Task]) -> Links {
-    let mut ends: Vec<(i64, u32)> = Vec::with_capacity(tasks.len());
-    let mut starts: Vec<(i64, u32)> = Vec::with_capacity(tasks.len());
-    for (index, task) in (0_u32..).zip(tasks) {
-        ends.extend(task.synth_end.map(|at| (sane(at.us), index)));
-        starts.extend(task.synth_start.map(|at| (sane(at.us), index)));
-    }
-    ends.sort_unstable();
-    starts.sort_unstable();
-    let mut before = Links::none(tasks.len());
+fn slot_before(times: &[(i64, i64)]) -> Links {
+    let sorted = |us: fn(&(i64, i64)) -> i64| {
+        let known = (0_u32..)
+            .zip(times)
+            .map(|(index, times)| (us(times), index));
+        let mut known: Vec<(i64, u32)> = known.filter(|(us, _)| *us != NEVER).collect();
+        known.sort_unstable();
+        known
+    };
+    let (starts, ends) = rayon::join(|| sorted(|times| times.0), || sorted(|times| times.1));
+    let mut before = Links::none(times.len());
     let (mut from, mut free) = (0, Vec::new());
     for (start, index) in starts {
         while let Some(end) = ends.get(from).filter(|(us, _)| *us <= start + 1_000) {
