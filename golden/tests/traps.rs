@@ -671,6 +671,60 @@ fn leaving_everything_out_is_no_pass() {
 }
 
 #[test]
+fn what_is_not_gated_forbids_no_pass_and_is_said() {
+    let options = Options {
+        ungated: vec!["phase0".to_owned()],
+        ..Options::default()
+    };
+    let verdict = |change: &dyn Fn(&mut Vec<f64>)| {
+        let mut candidate = samples("cand", 6);
+        for run in &mut candidate.runs {
+            let times = run.phases.get_mut("phase0").unwrap();
+            change(&mut times.ms);
+            if times.ms.is_empty() {
+                run.phases.remove("phase0");
+            }
+        }
+        let evidence = Evidence::of(&candidate, options.rules);
+        judge(Some(&golden()), &evidence, &options)
+    };
+    let changes: [(&str, &dyn Fn(&mut Vec<f64>)); 3] = [
+        ("a tenth", &|ms| ms.iter_mut().for_each(|ms| *ms *= 0.1)),
+        ("nothing", &|ms| ms.iter_mut().for_each(|ms| *ms = 0.0)),
+        ("not there", &Vec::clear),
+    ];
+    for (what, change) in changes {
+        let got = verdict(change);
+        assert_eq!(got.outcome, Outcome::Pass, "{what}: {:?}", got.findings);
+        let mut said = got
+            .findings
+            .iter()
+            .filter(|f| f.code.as_str() == "gate.ungated");
+        assert!(
+            said.any(|f| f.title.contains("phase0")),
+            "{what}: {:?}",
+            got.findings
+        );
+    }
+    // The other way round: a phase that only the runs have.
+    let mut candidate = samples("cand", 6);
+    for run in &mut candidate.runs {
+        let times = run.phases.get("phase1").unwrap().clone();
+        run.phases.insert("wait".to_owned(), times);
+    }
+    let options = Options {
+        ungated: vec!["wait".to_owned()],
+        ..Options::default()
+    };
+    let got = judge(
+        Some(&golden()),
+        &Evidence::of(&candidate, options.rules),
+        &options,
+    );
+    assert_eq!(got.outcome, Outcome::Pass, "{:?}", got.findings);
+}
+
+#[test]
 fn every_reader_leads_to_the_same_judge() {
     let csv = "run,phase,ms,verified\n".to_owned()
         + &(0..8)

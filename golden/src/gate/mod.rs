@@ -31,6 +31,10 @@ const SUSPECT_RATE: f64 = 0.10;
 pub fn judge(golden: Option<&Snapshot>, candidate: &Evidence, options: &Options) -> Verdict {
     let mut verdict = blank(candidate, options);
     let mut problems = candidate.problems.clone();
+    for problem in &mut problems {
+        let phase = problem.phase.as_ref();
+        problem.blocks &= !phase.is_some_and(|phase| options.ungated.contains(phase));
+    }
     let Some(golden) = golden else {
         let what = format!("no golden for {}", candidate.key.location().1);
         problems.push(Problem::blocking(Code::GateNoBaseline, what));

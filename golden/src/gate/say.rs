@@ -7,12 +7,12 @@ use super::options::Options;
 use crate::problem::Problem;
 use crate::verdict::{Drift, Machine, Outcome, PhaseVerdict, Verdict};
 
-/// Gains too large to be believed, and gains worth saying.
+/// Gains too large to be believed where they would pass, and gains worth saying.
 pub(super) fn gains(verdict: &Verdict, tested: &Effects, options: &Options) -> Vec<Problem> {
     let mut found = Vec::new();
     for (phase, effect) in verdict.phases.iter().zip(&tested.lines) {
         let gain = percent(phase.raw_ratio);
-        if phase.raw_ratio < 1.0 - options.gain_max {
+        if phase.gated && phase.raw_ratio < 1.0 - options.gain_max {
             let what = format!("{gain}: too good to pass unseen, work may be missing");
             found.push(Problem::blocking(Code::PerfImprovement, what).of_phase(&phase.phase));
         } else if effect.interval.1 < -options.effect_min {

@@ -76,56 +76,15 @@ pub(super) fn pairs<'e>(golden: &'e Snapshot, candidate: &'e Evidence) -> Vec<Pa
 
 /// Phases on one side only, other numbers of samples, copied runs, too few runs.
 pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Options) -> Vec<Problem> {
-    let mut found = Vec::new();
-    let asked_out = |name: &String| options.ungated.contains(name);
-    let mut say = |code, phase: &str, what: String| {
-        found.push(Problem::blocking(code, what).of_phase(phase));
-    };
-    // Where nothing was measured, that is said once and not for each phase.
-    let measured = !candidate.phases.is_empty();
-    for name in golden
-        .phases
-        .keys()
-        .filter(|name| measured && !candidate.phases.contains_key(*name) && !asked_out(name))
-    {
-        say(
-            Code::GatePhaseSet,
-            name,
-            "not measured, but in the golden".to_owned(),
-        );
-    }
-    for name in candidate
-        .phases
-        .keys()
-        .filter(|name| !golden.phases.contains_key(*name) && !asked_out(name))
-    {
-        say(
-            Code::GatePhaseSet,
-            name,
-            "new, not in the golden".to_owned(),
-        );
-    }
+    let mut found = phase_sets(golden, candidate, options);
+    let asked_out = |name: &str| options.ungated.iter().any(|other| other == name);
     for pair in pairs(golden, candidate) {
         let (base, cand) = (usual(&pair.base.n), usual(&pair.cand.n));
         let counted = pair.base.partitions > 0 && pair.cand.partitions > 0;
         let fewer = (cand as f64) < SAMPLES_SHARE_MIN * base as f64;
-        let asked_out = options.ungated.iter().any(|name| name == pair.name);
-        if !asked_out && (fewer || (base != cand && !counted)) {
+        if !asked_out(pair.name) && (fewer || (base != cand && !counted)) {
             let what = format!("{cand} samples a run, {base} in the golden");
-            say(Code::GateSampleCount, pair.name, what);
-        }
-    }
-    let named = [
-        ("control", &options.controls),
-        ("ungated", &options.ungated),
-    ];
-    for (what, names) in named {
-        for name in names
-            .iter()
-            .filter(|name| !golden.phases.contains_key(*name))
-        {
-            let what = format!("named as {what}, but not in the golden");
-            say(Code::GatePhaseSet, name, what);
+            found.push(Problem::blocking(Code::GateSampleCount, what).of_phase(pair.name));
         }
     }
     found.extend(copies(golden, candidate));
@@ -140,6 +99,41 @@ pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Option
         }
     }
     found
+}
+
+/// Phases on one side only. What is not gated is said and forbids nothing; a name that nothing has is
+/// a slip of the pen.
+fn phase_sets(golden: &Snapshot, candidate: &Evidence, options: &Options) -> Vec<Problem> {
+    // Where nothing was measured, that is said once and not for each phase.
+    let measured = !candidate.phases.is_empty();
+    let (base, cand) = (&golden.phases, &candidate.phases);
+    let gone = base
+        .keys()
+        .filter(|name| measured && !cand.contains_key(*name));
+    let gone = gone.map(|name| (name, "not measured, but in the golden"));
+    let new = cand.keys().filter(|name| !base.contains_key(*name));
+    let new = new.map(|name| (name, "new, not in the golden"));
+    let one_side = gone.chain(new).map(|(name, what)| {
+        if options.ungated.contains(name) {
+            Problem::note(Code::GateUngated, format!("{what}; not gated, as asked")).of_phase(name)
+        } else {
+            Problem::blocking(Code::GatePhaseSet, what.to_owned()).of_phase(name)
+        }
+    });
+    let known = |name: &&String| base.contains_key(*name) || cand.contains_key(*name);
+    let nobody = options.ungated.iter().filter(|name| !known(name));
+    let nobody = nobody.map(|name| {
+        let what = "named as ungated, but neither the golden nor the runs have it".to_owned();
+        Problem::blocking(Code::GatePhaseSet, what).of_phase(name)
+    });
+    let controls = options.controls.iter();
+    let controls = controls
+        .filter(|name| !base.contains_key(*name))
+        .map(|name| {
+            let what = "named as control, but not in the golden".to_owned();
+            Problem::blocking(Code::GatePhaseSet, what).of_phase(name)
+        });
+    one_side.chain(controls).chain(nobody).collect()
 }
 
 /// Candidate runs that are runs of the golden: a comparison with itself proves nothing.
