@@ -90,6 +90,9 @@ fn advice(code: Code) -> &'static str {
         Code::GateUnverified => "verify the proofs of the benchmark, or allow unverified times",
         Code::GateCopiedRun => "give every run once",
         Code::GateInjected => "measure without --inject",
+        Code::GateInconclusive => {
+            "look at the slow ones, by partition and by time, in the runs themselves"
+        }
         Code::GateBelowClock => {
             "measure with a finer clock, or leave the short phases out on purpose (--ungate-short)"
         }

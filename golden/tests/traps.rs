@@ -671,6 +671,43 @@ fn leaving_everything_out_is_no_pass() {
 }
 
 #[test]
+fn a_third_of_the_times_cannot_be_slower_unseen() {
+    let mut candidate = samples("cand", 6);
+    times(&mut candidate, "phase4", |at, ms| {
+        if at % 3 == 0 { 30.0 * ms } else { ms }
+    });
+    let options = Options::default();
+    let evidence = Evidence::of(&candidate, options.rules);
+    let verdict = judge(Some(&golden()), &evidence, &options);
+    assert_eq!(
+        verdict.phases[4].verdict,
+        Outcome::Pass,
+        "its middle has not moved"
+    );
+    assert_eq!(
+        verdict.outcome,
+        Outcome::Inconclusive,
+        "{:?}",
+        verdict.findings
+    );
+    let said = |f: &&tracefmt::finding::Finding| f.title.contains("slower than the middle");
+    let said: Vec<_> = verdict.findings.iter().filter(said).collect();
+    assert!(
+        said.len() == 1 && said[0].title.contains("phase4"),
+        "{said:?}"
+    );
+    // A golden of before does not know its means.
+    let mut before = golden();
+    for column in before.phases.values_mut() {
+        column.mean.clear();
+    }
+    assert_eq!(
+        judge(Some(&before), &evidence, &options).outcome,
+        Outcome::Pass
+    );
+}
+
+#[test]
 fn what_is_not_gated_forbids_no_pass_and_is_said() {
     let options = Options {
         ungated: vec!["phase0".to_owned()],

@@ -78,6 +78,10 @@ pub struct Column {
     pub spread: Vec<f64>,
     /// Lag-1 autocorrelation of the log times within the run.
     pub phi: Vec<f64>,
+    /// Natural logarithm of the mean over the median: what a few slow ones add. Empty where it is not
+    /// known of every run, as in goldens of before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mean: Vec<f64>,
 }
 
 impl Column {
@@ -265,6 +269,7 @@ impl Evidence {
             column.n.push(digest.n);
             column.spread.push(digest.spread);
             column.phi.push(digest.phi);
+            column.mean.push(digest.mean);
         }
         if totals.trend_max.abs() > times::TREND_SAID {
             trends.push((name.to_owned(), totals.trend_max));

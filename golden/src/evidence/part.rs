@@ -13,10 +13,17 @@ impl Column {
             n: pick(&self.n, runs),
             spread: pick(&self.spread, runs),
             phi: pick(&self.phi, runs),
+            mean: pick(&self.mean, runs),
         }
     }
 
     fn extend(&mut self, other: &Self) {
+        let known = |column: &Self| column.mean.len() == column.ln_ms.len();
+        if known(self) && known(other) {
+            self.mean.extend(&other.mean);
+        } else {
+            self.mean.clear();
+        }
         self.quantum_ms = self.quantum_ms.max(other.quantum_ms);
         self.partitions = self.partitions.max(other.partitions);
         self.warmup.extend(&other.warmup);

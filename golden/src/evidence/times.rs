@@ -32,6 +32,7 @@ pub(super) struct Digest {
     pub(super) ln_ms: f64,
     pub(super) spread: f64,
     pub(super) phi: f64,
+    pub(super) mean: f64,
     pub(super) trend: f64,
 }
 
@@ -71,6 +72,8 @@ pub(super) fn condense(times: &Times, quantum_ms: f64, rules: Rules) -> Digest {
     digest.phi = lag1(&kept[..kept.len().min(PHI_TIMES_MAX)]);
     digest.trend = trend(kept);
     digest.ln_ms = quantile(kept, 0.5).unwrap_or(f64::NAN);
+    let beside = kept.iter().map(|x| (x - digest.ln_ms).exp());
+    digest.mean = (beside.sum::<f64>() / kept.len().max(1) as f64).ln();
     for x in kept.iter_mut() {
         *x = (*x - digest.ln_ms).abs();
     }

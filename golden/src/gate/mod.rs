@@ -10,6 +10,7 @@ mod exact;
 mod options;
 mod say;
 mod shape;
+mod tail;
 
 pub use self::common::{Sides, Split};
 pub use self::effect::{Effect, Effects, Line, effects};
@@ -64,6 +65,7 @@ pub fn judge(golden: Option<&Snapshot>, candidate: &Evidence, options: &Options)
         problems.extend(say::gains(&verdict, &tested, options));
         problems.extend(say::beside_the_rest(&verdict));
         problems.extend(say::below_clock(&verdict.phases));
+        problems.extend(tail::problems(&pairs, options));
         problems.extend(say::ungated(&verdict.phases));
     }
     verdict.exact = exact::compare(&golden.exact, &candidate.exact);

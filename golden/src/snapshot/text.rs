@@ -23,6 +23,7 @@ impl Column {
             n: self.n[skip..].to_vec(),
             spread: self.spread[skip..].to_vec(),
             phi: self.phi[skip..].to_vec(),
+            mean: self.mean.get(skip..).unwrap_or_default().to_vec(),
         }
     }
 
@@ -36,6 +37,7 @@ impl Column {
             n: self.n.clone(),
             spread: all(&self.spread),
             phi: all(&self.phi),
+            mean: all(&self.mean),
         }
     }
 
@@ -49,6 +51,8 @@ impl Column {
             self.ln_ms.len(),
         ];
         lengths.iter().all(|length| *length == runs)
+            && (self.mean.is_empty() || self.mean.len() == runs)
+            && self.mean.iter().all(|x| x.is_finite())
             && self.ln_ms.iter().all(|x| x.is_finite())
             && self.quantum_ms.is_finite()
             && self.quantum_ms >= 0.0
@@ -128,6 +132,7 @@ mod tests {
             n: vec![9; runs],
             spread: vec![0.01; runs],
             phi: vec![-0.25; runs],
+            mean: vec![0.02; runs],
             ln_ms: ln_ms.into_iter().map(round).collect(),
         };
         Snapshot {
