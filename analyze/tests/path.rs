@@ -2,7 +2,7 @@
 
 mod common;
 
-use analyze::model::{Analysis, PathStep};
+use analyze::model::{Analysis, PathStep, StepsLeftOut};
 use analyze::{Options, analyze};
 use common::{Part, Shape, simulate};
 use proptest::prelude::*;
@@ -58,6 +58,7 @@ fn a_synthesis_slot_leads_to_the_one_before() {
     let partitions: Vec<_> = found
         .critical_path
         .iter()
+        .filter(|step| step.kind == "synthesis")
         .filter_map(|step| step.partition)
         .collect();
     assert_eq!(partitions.get(..4), Some(&[0, 1, 2, 3][..]));
@@ -93,10 +94,19 @@ fn the_path_can_be_cut_short() {
         steps_max: 3,
         ..Options::default()
     };
-    let path = analyze(&trace, &options).critical_path;
+    let found = analyze(&trace, &options);
+    let path = found.critical_path;
     assert!(
-        path.len() <= 4 && path.iter().any(|step| step.kind == "gpu"),
+        path.len() == 3 && path.iter().any(|step| step.kind == "gpu"),
         "{path:?}"
+    );
+    let all = analyze(&trace, &Options::default());
+    assert_eq!(all.critical_path_left_out, []);
+    let more = (all.critical_path.len() - 3) as u64;
+    let run = 0;
+    assert_eq!(
+        found.critical_path_left_out,
+        [StepsLeftOut { run, steps: more }]
     );
 }
 

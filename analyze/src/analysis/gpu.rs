@@ -25,6 +25,7 @@ pub(super) fn row(run: &Run, all: &Reconstruction, usage: &Usage, gpu: u32) -> G
         utilisation_hold: share(hold),
         utilisation_kernel: share(kernel),
         idle: listed(run, all.of_gpu(gpu), usage.by_kernel.gaps()),
+        idle_left_out: usage.by_kernel.left_out(),
         idle_by_cause_ms: usage.by_kernel.by_cause_ms(),
         idle_hold_by_cause_ms: usage.by_hold.by_cause_ms(),
     }

@@ -7,7 +7,7 @@ use tracefmt::run::{Run, Trace};
 
 use crate::idle::{Demand, Listing, usage};
 use crate::interval::reconstruct;
-use crate::model::Analysis;
+use crate::model::{Analysis, StepsLeftOut};
 use crate::{find, path, phase};
 
 /// What to list; sums never depend on it.
@@ -85,13 +85,19 @@ fn add_run(trace: &Trace, run: &Run, options: &Options, analysis: &mut Analysis)
     };
     let path = || path::critical_path(run, &all, options.steps_max);
     let found = || [find::contention(&sight), find::out_of_order(&sight)];
-    let (rows, (steps, found)) = rayon::join(rows, || rayon::join(path, found));
+    let (rows, (path, found)) = rayon::join(rows, || rayon::join(path, found));
     for row in rows {
         analysis.findings.extend(find::idle(&sight, &row, options));
         analysis.gpus.push(row);
     }
     analysis.findings.extend(found.into_iter().flatten());
-    analysis.critical_path.extend(steps);
+    analysis.critical_path.extend(path.steps);
+    if path.left_out > 0 {
+        analysis.critical_path_left_out.push(StepsLeftOut {
+            run: run.index,
+            steps: path.left_out,
+        });
+    }
     if options.regions {
         regions::add(run, &all, &mut analysis.regions);
     }

@@ -32,6 +32,8 @@ pub struct Ledger {
     /// The last stretch, while more of its cause may follow.
     open: Option<Gap>,
     gaps: Vec<Gap>,
+    /// Gaps that are long enough, but too many.
+    left_out: u64,
     sums: [i64; IdleCause::ALL.len()],
 }
 
@@ -84,6 +86,7 @@ impl Ledger {
         if self.gaps.len() > most {
             let key = |gap: &Gap| (Reverse(gap.span.us()), gap.span.start);
             self.gaps.select_nth_unstable_by_key(most, key);
+            self.left_out += (self.gaps.len() - most) as u64;
             self.gaps.truncate(most);
         }
     }
@@ -91,6 +94,11 @@ impl Ledger {
     /// The gaps that are listed, in order of time, none touching another of its cause.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps
+    }
+
+    /// How many more gaps are not below the floor.
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Microseconds of one cause.
@@ -145,6 +153,9 @@ mod tests {
             assert_eq!(ledger.gaps(), wanted, "{most} of at least {floor_ms} ms");
             let us: i64 = all.iter().map(|gap| gap.span.us()).sum();
             assert_eq!(ledger.total_us(), us);
+            let long = |gap: &&Gap| gap.span.us() as f64 >= floor_ms * 1000.0;
+            let long = all.iter().filter(long).count();
+            assert_eq!(ledger.left_out(), (long - wanted.len()) as u64);
         }
     }
 

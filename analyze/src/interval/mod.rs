@@ -22,7 +22,7 @@ pub use cover::{Cover, Cursor, Span};
 pub(crate) use printed::sane;
 
 use tracefmt::finding::Confidence;
-use tracefmt::run::{Call, LineRef, Run};
+use tracefmt::run::{Call, Job, LineRef, Run};
 
 /// One prove call in time. All times are microseconds since the run's epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +138,20 @@ pub fn gpus_of(run: &Run) -> Vec<u32> {
     gpus
 }
 
-/// First `SYNTH_START`, or the first event where there is none, to the last `TIMELINE` event.
+/// Whether the times of a run are to the microsecond: it is a trace of ours.
+pub(crate) fn is_exact(run: &Run) -> bool {
+    run.dialect.name == "own" || !run.device_events.is_empty()
+}
+
+/// When the last event of a job was, its check included; none in an old log, where no `TIMELINE`
+/// line says so.
+pub(crate) fn end_of_job(run: &Run, job: &Job) -> Option<i64> {
+    let last = job.ended.max(job.checked).filter(|_| is_exact(run))?;
+    Some(sane(last.us))
+}
+
+/// First `SYNTH_START`, or the first event where there is none, to the last `TIMELINE` event of a
+/// task or job.
 pub fn span_of_events(run: &Run) -> Option<Span> {
     // One pass over all tasks for the three: a long run has a quarter of a gigabyte of them.
     let (mut synth, mut first, mut end) = (None::<i64>, None::<i64>, None::<i64>);
@@ -152,7 +165,8 @@ pub fn span_of_events(run: &Run) -> Option<Span> {
             end = end.max(Some(us));
         }
     }
-    let (start, end) = (synth.or(first)?, end?);
+    let jobs = run.jobs.iter().filter_map(|job| end_of_job(run, job));
+    let (start, end) = (synth.or(first)?, end?.max(jobs.max().unwrap_or(i64::MIN)));
     Some(Span { start, end })
 }
 

@@ -26,8 +26,11 @@ pub struct Analysis {
     pub regions: Vec<Region>,
     /// Totals first (`gpu` and `worker` null), then per GPU, then per worker; sorted by phase.
     pub phases: Vec<PhaseRow>,
-    /// From submission to the last proof, in order of time.
+    /// A path for each run, from a submission to the last proof; by run, then in order of time.
     pub critical_path: Vec<PathStep>,
+    /// Runs whose path is longer than what is listed of it: its first steps are left out.
+    #[serde(default)]
+    pub critical_path_left_out: Vec<StepsLeftOut>,
     /// `perf.idle`, `perf.contention`, ...
     pub findings: Vec<Finding>,
 }
@@ -41,6 +44,7 @@ impl Default for Analysis {
             regions: Vec::new(),
             phases: Vec::new(),
             critical_path: Vec::new(),
+            critical_path_left_out: Vec::new(),
             findings: Vec::new(),
         }
     }
@@ -71,6 +75,9 @@ pub struct GpuTime {
     pub utilisation_kernel: f64,
     /// Gaps by kernel that are at least as long as the floor, in order of time.
     pub idle: Vec<IdleGap>,
+    /// How many more such gaps there are: the longest ones are listed.
+    #[serde(default)]
+    pub idle_left_out: u64,
     /// Sums to `span_ms - busy_kernel_ms`; gaps under the floor are included.
     pub idle_by_cause_ms: IdleByCause,
     /// The same by lock tenure: sums to `span_ms - busy_hold_ms`.
@@ -276,7 +283,10 @@ pub struct PhaseRow {
 /// One step of the critical path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathStep {
-    /// `submit`, `synthesis`, `queue`, `pre_lock_cpu`, `mutex_wait`, `gpu`, `finish`, ...
+    /// Run index.
+    #[serde(default)]
+    pub run: u32,
+    /// `submit`, `slot`, `synthesis`, `queue`, `pre_lock_cpu`, `mutex_wait`, `gpu`, `finish`, ...
     pub kind: String,
     /// Job id.
     pub job: String,
@@ -288,6 +298,15 @@ pub struct PathStep {
     pub end_ms: f64,
     /// How much later it could have ended without moving the end of the run.
     pub slack_ms: f64,
+}
+
+/// Steps of a run's critical path that are not listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepsLeftOut {
+    /// Run index.
+    pub run: u32,
+    /// How many.
+    pub steps: u64,
 }
 
 #[cfg(test)]

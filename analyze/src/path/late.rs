@@ -46,6 +46,8 @@ pub(super) struct Late {
     pub(super) slot_before: Links,
     /// The hold of a task's last call.
     pub(super) hold_of: Links,
+    /// Ends of calls with their holds, in order of time.
+    ended: Vec<(i64, u32)>,
 }
 
 /// Stands for what the log does not give.
@@ -61,7 +63,7 @@ struct Calls {
 }
 
 impl Calls {
-    fn of(run: &Run, all: &Reconstruction) -> Self {
+    fn of(run: &Run, all: &Reconstruction, tick: i64) -> Self {
         let mut calls = Self {
             over: Vec::with_capacity(all.holds.len()),
             worker_before: Links::none(all.holds.len()),
@@ -79,7 +81,7 @@ impl Calls {
             let before = call.worker.and_then(|worker| last.insert(worker, index));
             // Only where workers prove one call at a time.
             let before = before
-                .filter(|before| at(&calls.over, *before as usize, NEVER) <= hold.ready + 1_000);
+                .filter(|before| at(&calls.over, *before as usize, NEVER) <= hold.ready + tick);
             calls.worker_before.set(index as usize, before);
         }
         calls
@@ -87,22 +89,34 @@ impl Calls {
 }
 
 impl Late {
-    pub(super) fn of(run: &Run, all: &Reconstruction) -> Self {
+    /// `tick` is the step of the log's clock, microseconds; 0 where it is exact.
+    pub(super) fn of(run: &Run, all: &Reconstruction, tick: i64) -> Self {
         let syntheses = || {
             let times: Vec<(i64, i64)> = run.tasks.iter().map(synthesis).collect();
-            (slot_before(&times), times)
+            (slot_before(&times, tick), times)
         };
-        let (calls, (slot_before, times)) = rayon::join(|| Calls::of(run, all), syntheses);
+        let (calls, (slot_before, times)) = rayon::join(|| Calls::of(run, all, tick), syntheses);
+        let ended = (0_u32..).zip(&calls.over);
+        let ended = ended.map(|(hold, over)| (*over, hold));
+        let mut ended: Vec<(i64, u32)> = ended.filter(|(over, _)| *over != NEVER).collect();
+        ended.sort_unstable();
         let mut late = Self {
             worker_before: calls.worker_before,
             hold_of: calls.hold_of,
             slot_before,
+            ended,
             ..Self::default()
         };
         let end = all.span.map_or(0, |span| span.end);
         late.fill_calls(all, &calls.over, end);
         late.fill_syntheses(all, &times, end);
         late
+    }
+
+    /// The last call that was over by a time: its end and its hold.
+    pub(super) fn call_ended_by(&self, us: i64) -> Option<(i64, u32)> {
+        let behind = self.ended.partition_point(|(over, _)| *over <= us);
+        self.ended.get(behind.checked_sub(1)?).copied()
     }
 
     fn fill_calls(&mut self, all: &Reconstruction, over: &[i64], end: i64) {
@@ -172,24 +186,34 @@ fn synthesis(task: &Task) -> (i64, i64) {
 }
 
 /// Matches each start of a synthesis with the latest end right before it that is not taken yet.
-fn slot_before(times: &[(i64, i64)]) -> Links {
-    let sorted = |us: fn(&(i64, i64)) -> i64| {
-        let known = (0_u32..)
-            .zip(times)
-            .map(|(index, times)| (us(times), index));
-        let mut known: Vec<(i64, u32)> = known.filter(|(us, _)| *us != NEVER).collect();
+///
+/// On a clock with a coarse `tick` an end may be printed that much behind the start that it allows;
+/// one shorter than a tick still comes before what it allows, so that no chain leads in a circle.
+fn slot_before(times: &[(i64, i64)], tick: i64) -> Links {
+    let sorted = |us: fn(&(i64, i64), i64) -> Option<i64>| {
+        let known = (0_u32..).zip(times);
+        let mut known: Vec<(i64, u32)> = known
+            .filter_map(|(index, times)| Some((us(times, tick)?, index)))
+            .collect();
         known.sort_unstable();
         known
     };
-    let (starts, ends) = rayon::join(|| sorted(|times| times.0), || sorted(|times| times.1));
+    let start = |times: &(i64, i64), _: i64| Some(times.0).filter(|us| *us != NEVER);
+    let left = |(start, end): &(i64, i64), tick: i64| {
+        let known = *start != NEVER && *end != NEVER;
+        known.then(|| (end - tick).max(start + 1))
+    };
+    let (starts, ends) = rayon::join(|| sorted(start), || sorted(left));
     let mut before = Links::none(times.len());
     let (mut from, mut free) = (0, Vec::new());
     for (start, index) in starts {
-        while let Some(end) = ends.get(from).filter(|(us, _)| *us <= start + 1_000) {
+        while let Some(end) = ends.get(from).filter(|(us, _)| *us <= start) {
             free.push(*end);
             from += 1;
         }
-        let last = free.pop().filter(|(us, _)| start - us <= TOGETHER_US);
+        let last = free
+            .pop()
+            .filter(|(us, _)| start - us <= TOGETHER_US + tick);
         before.set(index as usize, last.map(|(_, task)| task));
         if last.is_none() {
             free.clear();

@@ -29,7 +29,7 @@ pub(super) fn whole(report: &Report<'_>, runs: &[Markup]) -> Markup {
                         p class="quiet" { "The inputs hold " (more) " more runs." }
                     }
                     (tables::phases(report.analysis))
-                    (tables::critical_path(&report.analysis.critical_path))
+                    (tables::critical_path(report.analysis))
                     (tables::inputs(&report.trace.inputs, report.ledgers))
                 }
                 footer {

@@ -162,8 +162,35 @@ fn number(value: Option<u32>) -> String {
     value.map_or_else(|| "all".to_owned(), |value| value.to_string())
 }
 
-/// Where the time from the first submission to the last proof went.
-pub(super) fn critical_path(steps: &[PathStep]) -> Markup {
+/// Runs whose path is shown.
+const PATHS_MAX: usize = 8;
+
+/// Where the time from a submission to the last proof of each run went.
+pub(super) fn critical_path(analysis: &Analysis) -> Markup {
+    let paths = || analysis.critical_path.chunk_by(|a, b| a.run == b.run);
+    let count = paths().count();
+    html! {
+        section id="path" {
+            h2 { "Critical path" }
+            @if count == 0 {
+                p class="quiet" { "The log does not say enough for one." }
+            } @else {
+                p {
+                    "A proof could not have ended earlier unless one of these became shorter. "
+                    "Slack is how much later a step could have ended without moving the end."
+                }
+                @for steps in paths().take(PATHS_MAX) {
+                    (one_path(analysis, steps, count > 1))
+                }
+                @if count > PATHS_MAX {
+                    p class="quiet" { "Those of other runs are in the JSON output." }
+                }
+            }
+        }
+    }
+}
+
+fn one_path(analysis: &Analysis, steps: &[PathStep], several: bool) -> Markup {
     let mut by_kind: BTreeMap<&str, (f64, u32)> = BTreeMap::new();
     for step in steps {
         let slot = by_kind.entry(&step.kind).or_default();
@@ -172,32 +199,32 @@ pub(super) fn critical_path(steps: &[PathStep]) -> Markup {
     let mut kinds: Vec<(&str, (f64, u32))> = by_kind.into_iter().collect();
     kinds.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
     let total: f64 = kinds.iter().map(|(_, (ms, _))| ms).sum();
+    let run = steps.first().map_or(0, |step| step.run);
+    let cut = analysis.critical_path_left_out.iter();
+    let left_out = cut.filter(|cut| cut.run == run).map(|cut| cut.steps);
+    let left_out: u64 = left_out.sum();
     html! {
-        section id="path" {
-            h2 { "Critical path" }
-            @if steps.is_empty() {
-                p class="quiet" { "The log does not say enough for one." }
-            } @else {
-                p { "A proof could not have ended earlier unless one of these became shorter." }
-                table class="bars" {
-                    tbody {
-                        @for (kind, (ms, count)) in &kinds {
-                            tr {
-                                th scope="row" {
-                                    (kind) " " span class="quiet" { "× " (count) }
-                                }
-                                td class="bar" { (bar(ms / total, Role::Hold)) }
-                                td class="n" { (percent(ms / total)) }
-                                td class="n quiet" { (duration(*ms)) }
-                            }
+        @if several { h3 { "Run " (run) } }
+        @if left_out > 0 {
+            p class="quiet" { "Without its first " (left_out) " steps." }
+        }
+        table class="bars" {
+            tbody {
+                @for (kind, (ms, count)) in &kinds {
+                    tr {
+                        th scope="row" {
+                            (kind) " " span class="quiet" { "× " (count) }
                         }
+                        td class="bar" { (bar(ms / total, Role::Hold)) }
+                        td class="n" { (percent(ms / total)) }
+                        td class="n quiet" { (duration(*ms)) }
                     }
                 }
-                details {
-                    summary { "Steps in order of time" }
-                    (path_table(steps))
-                }
             }
+        }
+        details {
+            summary { "Steps in order of time" }
+            (path_table(steps))
         }
     }
 }

@@ -318,6 +318,7 @@ fn analysis(size: Size, trace: &Trace, regions: Vec<Region>) -> Analysis {
         }
     });
     let path = regions.iter().rev().take(8).map(|r| PathStep {
+        run: r.run,
         kind: "gpu".to_owned(),
         job: r.job.to_string(),
         partition: r.partition,
@@ -330,6 +331,7 @@ fn analysis(size: Size, trace: &Trace, regions: Vec<Region>) -> Analysis {
         gpus,
         phases: phases.collect(),
         critical_path: path.collect(),
+        critical_path_left_out: Vec::new(),
         findings: Vec::new(),
         regions,
     }
@@ -387,6 +389,7 @@ fn gpu_time(gpu: u32, (start, end): (f64, f64), run: &Run, regions: &[Region]) -
         utilisation_hold: hold / span,
         utilisation_kernel: busy / span,
         idle,
+        idle_left_out: 0,
         idle_by_cause_ms: by_cause,
         idle_hold_by_cause_ms: by_cause,
     }

@@ -290,6 +290,8 @@ pub struct Job {
     pub proof_len: Option<u64>,
     /// A self-check of the whole proof, or `PROOF_OK`/`PROOF_BAD` with `partition=all`.
     pub verified: Option<(bool, LineRef)>,
+    /// The last `PROOF_OK` or `PROOF_BAD` of it or of one of its partitions.
+    pub checked: Option<At>,
 }
 
 /// How a job ended, as far as the log says.

@@ -44,6 +44,7 @@ fn a_typical_failure_fits_on_a_screen_with_the_verdict_first() {
         utilisation_hold: 0.5,
         utilisation_kernel: 0.4,
         idle: Vec::new(),
+        idle_left_out: 0,
         idle_by_cause_ms: IdleByCause {
             fill: 1_000.0,
             synthesis_starved: 5_000.0,

@@ -20,6 +20,9 @@ use crate::reading;
 /// Busy by interval is the union of `GPU_START` to `GPU_END`, by hold that of the lock tenures, by
 /// kernel that of the stretches in which kernels ran. Idle time is by kernel; its causes sum to the
 /// span less the kernel time exactly, fill and drain included.
+///
+/// The critical path of a run leads from a submission to the last proof, through whatever each step
+/// waited for. Slack is how much later a step could have ended without moving the end of the run.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

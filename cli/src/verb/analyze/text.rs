@@ -1,6 +1,6 @@
 //! An analysis in words and columns.
 
-use analyze::model::{Analysis, GpuTime, IdleCause, IdleGap, PhaseRow};
+use analyze::model::{Analysis, GpuTime, IdleCause, IdleGap, PathStep, PhaseRow};
 
 use crate::output::put;
 
@@ -14,7 +14,7 @@ pub(super) fn render(analysis: &Analysis, gaps: usize) -> String {
         text.push_str(&gpu_block(gpu, gaps));
     }
     text.push_str(&phase_table(analysis));
-    text.push_str(&path_table(analysis));
+    text.push_str(&path_tables(analysis));
     for finding in &analysis.findings {
         line(
             &mut text,
@@ -82,6 +82,14 @@ fn gpu_block(gpu: &GpuTime, gaps: usize) -> String {
             ),
         );
     }
+    if gpu.idle_left_out > 0 {
+        let listed = gpu.idle.len();
+        let all = listed as u64 + gpu.idle_left_out;
+        line(
+            &mut text,
+            format_args!("    the {listed} longest of {all} gaps are in --format json"),
+        );
+    }
     text
 }
 
@@ -121,32 +129,70 @@ fn phase_table(analysis: &Analysis) -> String {
     text
 }
 
-/// Steps of the critical path shown; JSON has all.
+/// Steps of the critical path of a run shown; JSON has more.
 const STEPS_SHOWN: usize = 12;
 
-fn path_table(analysis: &Analysis) -> String {
+/// Runs whose path is shown.
+const PATHS_SHOWN: usize = 8;
+
+/// A path for each run.
+fn path_tables(analysis: &Analysis) -> String {
     let mut text = String::new();
-    let steps = &analysis.critical_path;
-    if steps.is_empty() {
-        return text;
+    let paths = || analysis.critical_path.chunk_by(|a, b| a.run == b.run);
+    let count = paths().count();
+    for steps in paths().take(PATHS_SHOWN) {
+        path_table(analysis, steps, count > 1, &mut text);
     }
+    if count > PATHS_SHOWN {
+        let more = count - PATHS_SHOWN;
+        let paths = if more == 1 { "path" } else { "paths" };
+        let what = format_args!("\n{more} more {paths} are in --format json");
+        line(&mut text, what);
+    }
+    if count > 0 {
+        text.push('\n');
+    }
+    text
+}
+
+fn path_table(analysis: &Analysis, steps: &[PathStep], several: bool, text: &mut String) {
     let from = steps.len().saturating_sub(STEPS_SHOWN);
     let shown = steps.get(from..).unwrap_or_default();
-    line(
-        &mut text,
-        format_args!(
-            "\ncritical path, last {} of {} steps",
-            shown.len(),
-            steps.len()
-        ),
+    let Some(run) = steps.first().map(|step| step.run) else {
+        return;
+    };
+    let cut = analysis.critical_path_left_out.iter();
+    let left_out = cut.filter(|cut| cut.run == run).map(|cut| cut.steps).sum();
+    let all = steps.len() as u64 + left_out;
+    let of_run = if several {
+        format!(" of run {run}")
+    } else {
+        String::new()
+    };
+    let part = if shown.len() as u64 == all {
+        steps_of(all)
+    } else {
+        format!("last {} of {}", shown.len(), steps_of(all))
+    };
+    let head = format_args!(
+        "\ncritical path{of_run}, {part}; slack: how much later it could have ended without moving \
+         the end"
     );
+    line(text, head);
+    if left_out > 0 {
+        let first = steps_of(left_out);
+        line(
+            text,
+            format_args!("  the first {first} are not in --format json either"),
+        );
+    }
     for step in shown {
         let owner = match step.partition {
             Some(partition) => format!("{} partition {partition}", step.job),
             None => step.job.clone(),
         };
         line(
-            &mut text,
+            text,
             format_args!(
                 "  {:<14} {:>12} to {:>12}  slack {:>9.1} ms  {owner}",
                 step.kind,
@@ -156,6 +202,12 @@ fn path_table(analysis: &Analysis) -> String {
             ),
         );
     }
-    text.push('\n');
-    text
+}
+
+fn steps_of(count: u64) -> String {
+    if count == 1 {
+        "1 step".to_owned()
+    } else {
+        format!("{count} steps")
+    }
 }

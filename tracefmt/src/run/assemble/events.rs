@@ -28,7 +28,7 @@ impl Life {
         match &event.what {
             What::TraceStart(start) => self.trace_start(start),
             What::JobSubmit { .. } | What::JobEnd { .. } => self.job_event(at, event),
-            What::ProofOk { all } | What::ProofBad { all } => self.proof(event, line, *all),
+            What::ProofOk { all } | What::ProofBad { all } => self.proof(event, at, *all),
             What::SynthStart { .. } | What::SynthEnd { .. } => self.synthesis(at, event),
             What::ChanSend { .. } | What::GpuQueue { .. } => {
                 self.step(event, |task| set(&mut task.queued, at));
@@ -220,9 +220,13 @@ impl Life {
     }
 
     /// A verdict on one partition or on the whole proof.
-    fn proof(&mut self, event: &Event<'_>, line: LineRef, all: bool) {
+    fn proof(&mut self, event: &Event<'_>, at: At, all: bool) {
+        let line = at.line;
         let good = matches!(event.what, What::ProofOk { .. });
         let job = self.jobs.intern(&event.job);
+        if let Some(job) = self.jobs.get_mut(job) {
+            job.checked = job.checked.max(Some(at));
+        }
         let whole = all || event.place.partition.is_none();
         if whole && let Some(job) = self.jobs.get_mut(job) {
             job.verified = Some((good, line));
