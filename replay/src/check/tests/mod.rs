@@ -1,6 +1,7 @@
 //! Each check on a sick schedule and on its healthy twin, which must stay silent.
 
 mod causes;
+mod circles;
 mod cut;
 mod errors;
 mod late;
