@@ -448,3 +448,45 @@ fn where_it_depends_on_the_order_one_of_each_is_shown_op_by_op() {
     assert_eq!(report["passing_order"], serde_json::json!([0, 1, 2, 3]));
     assert_eq!(report["failing_order"], serde_json::json!([0, 2]));
 }
+
+/// Both orders of two locks, and a barrier between them; a search that ends before it is over.
+#[test]
+fn orders_of_locks_decide_the_exit_as_far_as_they_are_known() {
+    let head = r#"{"schema":"cuzk.ops/1","capacity":1073741824,"driver":"h200-580","workers":2}"#;
+    let lock = |op: &str, worker: usize, name: &str| {
+        format!("{{\"op\":\"{op}\",\"name\":\"{name}\",\"worker\":{worker}}}\n")
+    };
+    let nest = |worker: usize, one: &str, other: &str| {
+        let taken = lock("lock", worker, one) + &lock("lock", worker, other);
+        taken + &lock("unlock", worker, other) + &lock("unlock", worker, one)
+    };
+    let barrier = |worker: usize| {
+        format!("{{\"op\":\"barrier\",\"name\":\"x\",\"n\":2,\"worker\":{worker}}}\n")
+    };
+    let ordered = nest(0, "A", "B") + &barrier(0) + &barrier(1) + &nest(1, "B", "A");
+    // Layers of locks; worker 0 alone closes a circle, and would have to be in two places.
+    let mut layers = String::new();
+    for n in 0..9 {
+        for one in 0..7 {
+            for other in 0..7 {
+                let worker = if n == 3 || n == 8 {
+                    0
+                } else {
+                    1 + n * 49 + one * 7 + other
+                };
+                let names = (format!("l{n}{one}"), format!("l{}{other}", (n + 1) % 9));
+                layers.push_str(&nest(worker, &names.0, &names.1));
+            }
+        }
+    }
+    for (ops, args, code, says) in [
+        (&ordered, &[][..], 1, "error: A and B"),
+        (&ordered, &["--explore"], 0, "warning: A and B"),
+        (&layers, &[], 3, "UNDECIDED"),
+    ] {
+        let (_dir, path) = crate::file("locks.jsonl", format!("{head}\n{ops}").as_bytes());
+        let said = cuzk(&[&["replay", path.to_str().unwrap()], args].concat());
+        assert_eq!(said.code, code, "{}{}", said.out, said.err);
+        assert!(said.out.contains(says), "{}", said.out);
+    }
+}

@@ -24,6 +24,7 @@ mod stale_error;
 mod text;
 mod unowned;
 
+pub(crate) use lock_order::{every_order_passes, is_undecided};
 pub use oom::Failure;
 pub(crate) use scene::{REBUILT_BY, recovered};
 pub use scene::{Scene, Source, shell_word};

@@ -187,6 +187,7 @@ impl Quiet {
             steps: self.steps as u64,
             ran: self.steps as u64,
             unread_lines: 0,
+            undecided: 0,
             verdict: Verdict::Passes,
             failed_allocations: 0,
             unseen_failures: 0,

@@ -89,6 +89,7 @@ pub fn replay(schedule: &Schedule, request: &Request<'_>) -> Result<Report, Unkn
         steps: schedule.steps.len() as u64,
         ran: scene.record.ran.len() as u64,
         unread_lines: schedule.errors_total,
+        undecided: undecided(&findings),
         verdict: verdict(&findings, failed, unrecorded),
         failed_allocations: failed,
         unseen_failures: unseen,
@@ -106,6 +107,12 @@ pub fn replay(schedule: &Schedule, request: &Request<'_>) -> Result<Report, Unkn
         findings,
         runs: Vec::new(),
     })
+}
+
+/// Parts of the locks of which nobody knows whether a circle is in them.
+fn undecided(findings: &[Finding]) -> u64 {
+    let parts = findings.iter();
+    parts.filter(|finding| check::is_undecided(finding)).count() as u64
 }
 
 /// Errors decide; failures without one are failures that nobody saw.

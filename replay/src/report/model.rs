@@ -67,6 +67,9 @@ pub struct Report {
     /// Lines of the input that are no operation and were left out.
     #[serde(default)]
     pub unread_lines: u64,
+    /// Parts of its locks in which the search for circles was cut off before one was found.
+    #[serde(default)]
+    pub undecided: u64,
     /// What it comes to; the exit code follows from it.
     pub verdict: Verdict,
     /// Allocations that failed, swallowed ones included; 0 is a pass.
@@ -269,12 +272,16 @@ impl Report {
     }
 
     /// Adds what exploration found. For a recorded schedule an order that fails is a failure;
-    /// for a rebuilt one it is inferred, and changes no verdict.
+    /// for a rebuilt one it is inferred, and changes no verdict. Where all orders were tried and
+    /// each passes, an order of locks is no error.
     pub fn add_explored(&mut self, found: Exploration) {
         let bad = [&found.failing, &found.stuck, &found.misused];
         let bad = bad.iter().any(|order| order.is_some());
         if bad && self.source == "events" {
             self.verdict = Verdict::Fails;
+        }
+        if !bad && found.passing.is_some() && found.is_complete() {
+            self.every_order_passes();
         }
         let all = [
             (Outcome::Passes, found.passing.is_some()),
@@ -293,5 +300,15 @@ impl Report {
         self.failing_order = found.failing;
         self.stuck_order = found.stuck;
         self.misuse_order = found.misused;
+    }
+
+    /// Nobody gets stuck in any order, whatever the orders of the locks look like.
+    fn every_order_passes(&mut self) {
+        check::every_order_passes(&mut self.findings);
+        self.undecided = 0;
+        if self.verdict == Verdict::Fails {
+            let failed = self.failed_allocations;
+            self.verdict = super::verdict(&self.findings, failed, self.unrecorded);
+        }
     }
 }

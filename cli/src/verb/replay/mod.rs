@@ -232,8 +232,8 @@ fn rank(exit: Exit) -> u8 {
     }
 }
 
-/// Nothing replayed, a log that goes on, lines left out, or orders left untried without a failure
-/// among those tried, decide nothing.
+/// Nothing replayed, a log that goes on, lines left out, or orders (of ops, or of locks) left
+/// untried without a failure among those tried, decide nothing.
 fn exit(report: &Report) -> Exit {
     let explored = report.explored.as_ref();
     let cut_off = explored.is_some_and(|found| !found.complete);
@@ -242,7 +242,7 @@ fn exit(report: &Report) -> Exit {
         Verdict::Fails => Exit::Findings,
         Verdict::Truncated if report.findings.iter().any(broken) => Exit::Findings,
         Verdict::Truncated | Verdict::Unrecorded => Exit::Inconclusive,
-        _ if report.unread_lines > 0 => Exit::Inconclusive,
+        _ if report.unread_lines > 0 || report.undecided > 0 => Exit::Inconclusive,
         Verdict::Passes if report.ran == 0 || cut_off => Exit::Inconclusive,
         Verdict::Passes | Verdict::FailsUnseen => Exit::Clean,
     }

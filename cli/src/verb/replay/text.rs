@@ -98,6 +98,9 @@ fn headline(report: &Report) -> String {
             "UNDECIDED: {failures}, but {} could not be read",
             lines(report.unread_lines)
         ),
+        Verdict::Passes if report.undecided > 0 => {
+            format!("UNDECIDED: {failures}, but the search for circles of locks was cut off")
+        }
         Verdict::Unrecorded => format!(
             "UNDECIDED: {failures}, but the run was not recorded beyond {} that failed in it",
             ops(report.unrecorded)

@@ -1,38 +1,36 @@
 //! `lock.order`: locks taken in an order that can deadlock, whether it did or not.
 //!
-//! Caught: workers of whom each takes a lock that the next holds, in a circle, of so many at
-//! most as the bound below; a lock that its holder wants again. Not caught: orders that no worker
-//! of this schedule takes, and what is left where the search is cut off, which is said. Silent,
-//! since nobody can wait for anybody: a circle that one worker goes through alone, and one whose
-//! locks are taken while the same other lock is held (the gate locks of Havelund, Using Runtime
-//! Analysis to Guide Model Checking of Java Programs, 2000).
+//! Caught: workers of whom each takes a lock that the next holds, in a circle of any length; a lock
+//! that its holder wants again. Not caught: orders that no worker of this schedule takes, and what
+//! is left where the search is cut off, which is said: a part of the locks in which no circle was
+//! found until then is undecided. Silent, since nobody can wait for anybody: a circle that one
+//! worker goes through alone, and one whose locks are taken while the same other lock is held (the
+//! gate locks of Havelund, Using Runtime Analysis to Guide Model Checking of Java Programs, 2000).
+//! Where barriers or events order two workers of a circle, it is inferred; where every order was
+//! tried and passes, it is a warning.
+
+mod circles;
+mod graph;
+mod ordered;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use tracefmt::finding::{Code, Severity};
+use tracefmt::finding::{Code, Confidence, Finding, Severity};
 use tracefmt::ops::{Op, Step};
 
 use super::{Drafted, Scene};
 use crate::life::Locks;
 use crate::run::{Stop, got};
+use circles::{Circle, Search};
+use graph::{Edge, Graph, Held, Lock};
+use ordered::Meetings;
 
-/// How many locks a circle has at most.
-const CIRCLE_MAX: usize = 5;
-/// How many edges are tried before the search is cut off.
-const TRIES_MAX: u32 = 200_000;
-
-/// A lock that a worker took while it held others.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Edge<'a> {
-    held: &'a str,
-    taken: &'a str,
-    worker: u32,
-    /// All that the worker held.
-    all: BTreeSet<&'a str>,
-}
+/// How much is tried before the search is cut off, in all parts together.
+const TRIES_MAX: u64 = 1_000_000;
 
 pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
-    let mut reading = Reading::default();
+    let mut reading = Reading::of(scene);
     for (_, at, step, _) in scene.ran() {
         reading.step(at, step);
         if scene.stops_at(at) {
@@ -54,40 +52,90 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
         )
     });
     let own: Vec<Drafted> = own.collect();
-    let Search { circles, left } = Search::of(&reading.edges);
-    let cut = left.map(|at| cut_off(scene, at, circles.len()));
-    let circles = circles.into_values().map(|circle| drawn(scene, &circle));
-    own.into_iter().chain(circles).chain(cut).collect()
+    let Reading { names, graph, .. } = reading;
+    let parts = graph.components();
+    let tries = TRIES_MAX / (parts.len() as u64).max(1);
+    let told = Told {
+        scene,
+        names: &names,
+        meetings: Meetings::of(scene),
+    };
+    let found = parts.iter().flat_map(|part| told.part(part, tries));
+    own.into_iter().chain(found).collect()
+}
+
+/// Whether a finding says that a part of the locks is undecided.
+pub(crate) fn is_undecided(finding: &Finding) -> bool {
+    finding.code == Code::LockOrder && finding.confidence == Confidence::Ambiguous
+}
+
+/// Every order was tried, and each passes: what is undecided is decided, and a circle that cannot
+/// close is no error.
+pub(crate) fn every_order_passes(findings: &mut Vec<Finding>) {
+    findings.retain(|finding| !is_undecided(finding));
+    let orders = findings.iter_mut();
+    for finding in orders.filter(|finding| finding.code == Code::LockOrder) {
+        finding.severity = finding.severity.min(Severity::Warning);
+        finding.root = false;
+        "All orders were tried, and none gets stuck: something else orders the workers. Where that \
+         is changed, they can wait for each other for ever."
+            .clone_into(&mut finding.explanation);
+    }
+    if !findings.iter().any(|finding| finding.root) {
+        let is_root = |finding: &&mut Finding| {
+            finding.severity == Severity::Error && finding.caused_by.is_empty()
+        };
+        if let Some(root) = findings.iter_mut().find(is_root) {
+            root.root = true;
+        }
+    }
 }
 
 #[derive(Debug, Default)]
 struct Reading<'a> {
     locks: Locks<'a>,
-    /// What was taken while what was held, with the first step that did so.
-    edges: BTreeMap<Edge<'a>, usize>,
+    graph: Graph,
+    /// The names of all locks of the schedule, by rank.
+    names: Vec<&'a str>,
     /// Locks that their holder wanted again.
     own: BTreeMap<&'a str, usize>,
 }
 
 impl<'a> Reading<'a> {
+    fn of(scene: &'a Scene<'_>) -> Self {
+        let locks = scene.schedule.steps.iter();
+        let names = locks.filter_map(|step| match &step.op {
+            Op::Lock { name } => Some(name.as_str()),
+            _ => None,
+        });
+        let names: BTreeSet<&str> = names.collect();
+        Self {
+            names: names.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    fn rank(&self, name: &str) -> Lock {
+        self.names.partition_point(|other| *other < name)
+    }
+
     fn step(&mut self, at: usize, step: &'a Step) {
         let worker = step.worker.unwrap_or(0);
         match &step.op {
             Op::Lock { name } => {
                 let held = self.locks.of(worker);
-                let all: BTreeSet<&'a str> = held.iter().copied().collect();
+                let held: Vec<Lock> = held.iter().map(|name| self.rank(name)).collect();
                 let is_new = self.locks.take(worker, name);
                 if !is_new && !got(step) {
                     self.own.entry(name).or_insert(at);
                 }
-                for held in all.iter().filter(|_| is_new) {
-                    let edge = Edge {
-                        held,
-                        taken: name,
-                        worker,
-                        all: all.clone(),
-                    };
-                    self.edges.entry(edge).or_insert(at);
+                if !is_new || held.is_empty() {
+                    return;
+                }
+                let taken = self.rank(name);
+                let all = Rc::new(Held::new(held.clone()));
+                for held in held {
+                    self.graph.add(Edge::new(held, taken, worker, at, &all));
                 }
             }
             Op::Unlock { name } => {
@@ -98,92 +146,99 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A circle: its edges in order, each with its step.
-type Circle<'a> = Vec<(&'a Edge<'a>, usize)>;
-
-/// The circles that can close.
-#[derive(Debug, Default)]
-struct Search<'a> {
-    /// One for each set of locks: the first that is found, from the lock with the smallest name.
-    circles: BTreeMap<BTreeSet<&'a str>, Circle<'a>>,
-    /// Where the search was cut off, a step of what it had not looked at.
-    left: Option<usize>,
+/// What is told of.
+struct Told<'a> {
+    scene: &'a Scene<'a>,
+    names: &'a [&'a str],
+    meetings: Meetings<'a>,
 }
 
-impl<'a> Search<'a> {
-    fn of(edges: &'a BTreeMap<Edge<'a>, usize>) -> Self {
-        let mut from: BTreeMap<&str, Circle<'a>> = BTreeMap::new();
-        for (edge, at) in edges {
-            from.entry(edge.held).or_default().push((edge, *at));
-        }
-        let mut found = Self::default();
-        let mut tries = 0;
-        let mut open: Vec<Circle<'a>> = edges.iter().map(|(edge, at)| vec![(edge, *at)]).collect();
-        while let Some(path) = open.pop() {
-            let (Some((first, at)), Some((last, _))) = (path.first(), path.last()) else {
-                continue;
-            };
-            if tries > TRIES_MAX {
-                found.left = Some(*at);
-                break;
-            }
-            if last.taken == first.held {
-                let names = path.iter().map(|(edge, _)| edge.held).collect();
-                found.circles.entry(names).or_insert(path);
-                continue;
-            }
-            if path.len() == CIRCLE_MAX {
-                continue;
-            }
-            for next in from.get(last.taken).into_iter().flatten() {
-                tries += 1;
-                let meets = |(edge, _): &(&Edge<'_>, usize)| {
-                    edge.worker == next.0.worker || !edge.all.is_disjoint(&next.0.all)
-                };
-                if next.0.held > first.held && !path.iter().any(meets) {
-                    let mut longer = path.clone();
-                    longer.push(*next);
-                    open.push(longer);
-                }
-            }
+impl Told<'_> {
+    /// The circles of a part, and whether it was looked at as a whole.
+    fn part(&self, part: &Graph, tries: u64) -> Vec<Drafted> {
+        let search = Search::of(part, tries);
+        let found = search.circles.values().map(|circle| self.drawn(circle));
+        let mut found: Vec<Drafted> = found.collect();
+        if search.is_cut_off {
+            found.extend(self.cut_off(part, found.len()));
         }
         found
     }
-}
 
-/// Says that not all was looked at.
-fn cut_off(scene: &Scene<'_>, at: usize, found: usize) -> Drafted {
-    let title = format!("the search for circles of locks was cut off after {TRIES_MAX} tries");
-    let drafted = scene.draft(at, Code::LockOrder, Severity::Info, title);
-    let meaning = format!(
-        "Locks are taken inside one another in more ways than are tried. Circles found until then: \
-         {found}; there may be others."
-    );
-    drafted.says(
-        &meaning,
-        "Replay a part of the schedule with fewer workers, or take the locks in one order \
-         everywhere.",
-    )
+    /// Says that not all was looked at. Without a circle until then nothing is known.
+    fn cut_off(&self, part: &Graph, found: usize) -> Option<Drafted> {
+        let at = part.edges().map(|edge| edge.at).min()?;
+        let locks = part.locks().count();
+        let title = format!("the search for circles among {locks} locks was cut off");
+        let severity = if found == 0 {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let meaning = format!(
+            "They are taken inside one another in more ways than are tried. Circles found until \
+             then: {found}; there may be others."
+        );
+        let drafted = self.scene.draft(at, Code::LockOrder, severity, title);
+        let mut drafted = drafted.says(
+            &meaning,
+            "Try all orders with --explore, replay a part of the schedule with fewer workers, or \
+             take the locks in one order everywhere.",
+        );
+        drafted.finding.confidence = if found == 0 {
+            Confidence::Ambiguous
+        } else {
+            Confidence::Inferred
+        };
+        Some(drafted)
+    }
+
+    fn drawn(&self, circle: &Circle<'_>) -> Drafted {
+        let names = circle.iter().map(|edge| self.names.get(edge.held));
+        let names: Vec<&str> = names.flatten().copied().collect();
+        let title = match names.as_slice() {
+            [one, other] => format!("{one} and {other} are taken in both orders"),
+            [rest @ .., last] => format!("{} and {last} are taken in a circle", rest.join(", ")),
+            [] => String::new(),
+        };
+        let at = circle.first().map_or(0, |edge| edge.at);
+        let fix = "Take the locks in one order everywhere.";
+        let drafted = draft(self.scene, at, title);
+        let mut drafted = if self.is_ordered(circle) {
+            let mut drafted = drafted.says(
+                "Workers can each hold what the next one waits for. Barriers or events order some \
+                 of them here: --explore tries whether every order passes.",
+                fix,
+            );
+            let finding = &mut drafted.finding;
+            finding.confidence = finding.confidence.min(Confidence::Inferred);
+            drafted
+        } else {
+            drafted.says(
+                "Workers can each hold what the next one waits for, and wait for ever.",
+                fix,
+            )
+        };
+        for edge in circle.iter().skip(1) {
+            drafted
+                .finding
+                .evidence
+                .extend(self.scene.evidence(edge.at));
+        }
+        drafted
+    }
+
+    fn is_ordered(&self, circle: &Circle<'_>) -> bool {
+        circle.iter().enumerate().any(|(place, one)| {
+            let mut others = circle.iter().skip(place + 1);
+            others.any(|other| {
+                let places = ((one.worker, one.at), (other.worker, other.at));
+                self.meetings.orders(places.0, places.1)
+            })
+        })
+    }
 }
 
 fn draft(scene: &Scene<'_>, at: usize, title: String) -> Drafted {
     scene.draft(at, Code::LockOrder, scene.severity(at), title)
-}
-
-fn drawn(scene: &Scene<'_>, circle: &Circle<'_>) -> Drafted {
-    let names: Vec<&str> = circle.iter().map(|(edge, _)| edge.held).collect();
-    let title = match names.as_slice() {
-        [one, other] => format!("{one} and {other} are taken in both orders"),
-        [rest @ .., last] => format!("{} and {last} are taken in a circle", rest.join(", ")),
-        [] => String::new(),
-    };
-    let at = circle.first().map_or(0, |(_, at)| *at);
-    let mut drafted = draft(scene, at, title).says(
-        "Workers can each hold what the next one waits for, and wait for ever.",
-        "Take the locks in one order everywhere.",
-    );
-    for (_, at) in circle.iter().skip(1) {
-        drafted.finding.evidence.extend(scene.evidence(*at));
-    }
-    drafted
 }

@@ -159,22 +159,3 @@ fn locks_without_a_partner_are_warned_of() {
     let unbalanced = |finding: &Finding| finding.code == Code::LockUnbalanced;
     assert!(!find(failed).iter().any(unbalanced), "it stopped");
 }
-
-#[test]
-fn a_search_for_circles_that_is_cut_off_says_so() {
-    // Every pair of the locks in one order, each by a worker of its own.
-    let taken = |locks: u32| {
-        let pairs = (0..locks).flat_map(|one| (one + 1..locks).map(move |other| (one, other)));
-        let lines = (0..).zip(pairs).map(|(worker, (one, other))| {
-            format!(
-                "{worker} lock name=l{one:02}\n{worker} lock name=l{other:02}
-                 {worker} unlock name=l{other:02}\n{worker} unlock name=l{one:02}\n"
-            )
-        });
-        find(&lines.collect::<String>())
-    };
-    assert_eq!(codes(&taken(15)), []);
-    let found = taken(30);
-    assert_eq!(codes(&found), [(Code::LockOrder, Severity::Info)]);
-    assert!(found[0].title.contains("cut off"), "{}", found[0].title);
-}
