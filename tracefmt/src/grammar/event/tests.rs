@@ -294,6 +294,22 @@ fn counts_of_kinds_that_are_not_known_are_added_up() {
 }
 
 #[test]
+fn of_two_counts_of_one_kind_the_first_counts() {
+    let line = "TIMELINE,5,TRACE_END,,t_us=5001,GPU_END=3,NEW=4,GPU_END=90,NEW=5,NEWER=6";
+    let counts = vec![(EventKind::GpuEnd, 3), (EventKind::Other, 10)];
+    let event = parse(line).unwrap();
+    assert_eq!(event.what, What::TraceEnd { counts });
+    let line = "TIMELINE,0,TRACE_START,,t_us=0,version=1,run=r,epoch_unix_us=1,build=b,device=d,\
+                vram_total=1,vram_free=1,cfg.domain=7,cfg.k=1,cfg.domain=9,vram_free=8";
+    let What::TraceStart(start) = parse(line).unwrap().what else {
+        panic!("no TRACE_START")
+    };
+    let pair = |key: &str, value: &str| (key.to_owned().into(), value.to_owned().into());
+    assert_eq!(start.config, [pair("domain", "7"), pair("k", "1")]);
+    assert_eq!(start.vram_free, 1);
+}
+
+#[test]
 fn a_plain_event_is_what_the_whole_grammar_reads() {
     let job = "8fdded90-cfde-49a5-9deb-b970d1c2f781";
     let details = [
