@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -249,7 +249,7 @@ fn order() -> impl Strategy<Value = What<'static>> {
 fn trace() -> impl Strategy<Value = What<'static>> {
     let start = (
         (any::<u32>(), text(), any::<u64>(), text(), text()),
-        (any::<u64>(), any::<u64>(), vec((text(), text()), 0..4)),
+        (any::<u64>(), any::<u64>(), btree_map(text(), text(), 0..4)),
     );
     let counts = proptest::sample::subsequence(EventKind::ALL, 0..EventKind::ALL.len());
     prop_oneof![
@@ -263,7 +263,7 @@ fn trace() -> impl Strategy<Value = What<'static>> {
                     device,
                     vram_total,
                     vram_free,
-                    config,
+                    config: config.into_iter().collect(),
                 }))
             }
         ),

@@ -2,6 +2,7 @@
 //! unknown keys ignored.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::number;
 use crate::event::{Alloc, Event, EventKind, Place, Stream, TraceStart, What};
@@ -231,8 +232,9 @@ fn trace_start<'a>(detail: &mut Detail<'a>) -> Option<What<'a>> {
         vram_free: detail.number(b"vram_free")?,
         config: Vec::new(),
     };
+    let mut known = BTreeSet::new();
     for (key, value) in detail.pairs() {
-        if let Some(key) = key.strip_prefix(b"cfg.") {
+        if let Some(key) = key.strip_prefix(b"cfg.").filter(|key| known.insert(*key)) {
             start
                 .config
                 .push((text::unescape(key), text::unescape(value)));
@@ -241,15 +243,20 @@ fn trace_start<'a>(detail: &mut Detail<'a>) -> Option<What<'a>> {
     Some(What::TraceStart(Box::new(start)))
 }
 
-/// Counts by kind. Kinds that this version does not know are counted together.
+/// Counts by kind, of a key that is there again the first. Kinds that this version does not know
+/// are counted together.
 fn trace_end<'a>(detail: &Detail<'a>) -> Option<What<'a>> {
     let mut counts = Vec::new();
     let mut others: Option<u64> = None;
+    let mut known = BTreeSet::new();
     for (key, value) in detail.pairs() {
         if matches!(key, b"" | b"t_us" | b"gpu" | b"worker" | b"partition") {
             continue;
         }
         let count = number::whole(value)?;
+        if !known.insert(key) {
+            continue;
+        }
         match EventKind::from_name(key) {
             Some(kind) => counts.push((kind, count)),
             None => others = Some(others.unwrap_or(0).checked_add(count)?),
