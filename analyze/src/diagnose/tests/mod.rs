@@ -1,6 +1,7 @@
 //! Diagnoses of hand-built runs, one topic a file.
 
 mod causes;
+mod counted;
 mod doubts;
 mod endings;
 mod properties;
