@@ -21,11 +21,23 @@ const LATER_CALLS_MIN: usize = 3;
 
 /// The stage that a partition was lost in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
+pub(super) enum Stage {
     Synthesis,
     Queue,
     Pickup,
     Gpu,
+}
+
+impl Stage {
+    /// The code of a partition that was lost here, and what it did and did not.
+    pub(super) const fn lost(self) -> (Code, &'static str) {
+        match self {
+            Self::Gpu => (Code::SchedNeverEnded, "started on a GPU and never ended"),
+            Self::Pickup => (Code::SchedNeverStarted, "picked up and never started"),
+            Self::Queue => (Code::SchedNeverPicked, "queued and never picked up"),
+            Self::Synthesis => (Code::SchedNeverEnded, "began synthesis and never ended it"),
+        }
+    }
 }
 
 /// What became of the partition's job or process.
@@ -74,7 +86,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
 }
 
 /// Where the partition stopped; none when it ended.
-const fn stage(task: &Task) -> Option<Stage> {
+pub(super) const fn stage(task: &Task) -> Option<Stage> {
     if task.gpu_end.is_some() || matches!(task.outcome, Outcome::Completed | Outcome::Discarded) {
         None
     } else if task.gpu_start.is_some() {
@@ -137,12 +149,7 @@ impl Ended {
 }
 
 fn draft(scene: &Scene<'_>, stage: Stage, fate: Fate, tasks: &[&Task]) -> Draft {
-    let (code, what) = match stage {
-        Stage::Gpu => (Code::SchedNeverEnded, "started on a GPU and never ended"),
-        Stage::Pickup => (Code::SchedNeverStarted, "picked up and never started"),
-        Stage::Queue => (Code::SchedNeverPicked, "queued and never picked up"),
-        Stage::Synthesis => (Code::SchedNeverEnded, "began synthesis and never ended it"),
-    };
+    let (code, what) = stage.lost();
     let (severity, role, why, fix) = match fate {
         Fate::JobFailed => (
             Severity::Error,

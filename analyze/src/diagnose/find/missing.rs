@@ -5,7 +5,8 @@
 //! Only of jobs that ended well: what is missing of a failed or an open one is lost, not unlogged.
 //! A log with torn lines or unreadable events says so already. Where a trace holds what its
 //! `TRACE_END` counts, no line is lost, and a job that ended well without all its partitions is
-//! `sched.never_started`. It does not see a hole that takes the numbers with it; a trace of ours
+//! `sched.never_started`, or, where those partitions are seen to stop on their way, what says where
+//! (`sched.never_ended`, `sched.never_picked`). It does not see a hole that takes the numbers with it; a trace of ours
 //! that begins without `TRACE_START` and ends without counts is a warning.
 
 use tracefmt::finding::{Code, Severity};
@@ -13,6 +14,7 @@ use tracefmt::run::{Job, JobOutcome, LineRef, Outcome, Task};
 
 use super::super::draft::{Draft, Role};
 use super::super::scene::{Scene, many};
+use super::lost::{Stage, stage};
 
 /// Bytes of the proof of one partition: two points of G1 and one of G2, compressed.
 const PROOF_BYTES: u64 = 192;
@@ -32,19 +34,19 @@ pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     }
     if run.torn.lost.is_empty() && run.unread.count == 0 {
         for job in &run.jobs {
-            if let Some(hole) = hole(scene, job) {
+            if let Some(announced) = announced(scene, job) {
                 lines.extend(job.ended.map(|end| end.line));
-                said.push(hole);
+                said.push(hole(scene, job, announced));
             }
         }
     }
     if said.is_empty() {
         return headless(scene);
     }
-    let told = told(&said);
     if run.is_counted() {
-        return vec![lost_by_the_engine(scene, &told, &lines, said.len())];
+        return lost_by_the_engine(scene);
     }
+    let told = told(&said);
     let mut title = if run.lacks_start {
         "The beginning of the log is missing".to_owned()
     } else {
@@ -84,11 +86,105 @@ fn told(said: &[String]) -> String {
     format!("{}{more}", told.join("; "))
 }
 
-/// No line is missing: the job was called done without these partitions.
-fn lost_by_the_engine(scene: &Scene<'_>, told: &str, lines: &[LineRef], count: usize) -> Draft {
+/// No line is missing: jobs were called done without these partitions. Those of which nothing ended
+/// are told of by where they stopped, the others by their number.
+fn lost_by_the_engine(scene: &Scene<'_>) -> Vec<Draft> {
+    let jobs = scene.run.jobs.iter();
+    let jobs = jobs.filter_map(|job| Some((job, announced(scene, job)?)));
+    let mut stopped: Vec<&Task> = Vec::new();
+    let mut unseen: Vec<(&Job, u64)> = Vec::new();
+    for (job, announced) in jobs {
+        let open: Vec<&Task> = tasks(scene, job)
+            .filter(|task| stage(task).is_some())
+            .collect();
+        if ended(scene, job) + open.len() as u64 != announced {
+            unseen.push((job, announced));
+        }
+        stopped.extend(open);
+    }
+    let mut drafts = Vec::new();
+    for at in [Stage::Gpu, Stage::Pickup, Stage::Queue, Stage::Synthesis] {
+        let here = stopped.iter().copied();
+        let here: Vec<&Task> = here.filter(|task| stage(task) == Some(at)).collect();
+        if !here.is_empty() {
+            drafts.push(stopped_on_its_way(scene, at, &here));
+        }
+    }
+    if !unseen.is_empty() {
+        drafts.push(never_seen(scene, &unseen));
+    }
+    drafts
+}
+
+/// Partitions of jobs that ended well that are seen to stop at one stage.
+fn stopped_on_its_way(scene: &Scene<'_>, at: Stage, tasks: &[&Task]) -> Draft {
+    let (code, what) = at.lost();
+    let count = tasks.len();
+    let proven = tasks.iter().filter(|task| task.verified == Some(true));
+    let proven = proven.count();
+    let (proof, fix) = if proven == count {
+        let proof = match count {
+            1 => "Its proof was checked and holds (PROOF_OK).".to_owned(),
+            n => format!("The proofs of all {n} were checked and hold (PROOF_OK)."),
+        };
+        let fix = "The proofs are good; look at what ends a partition without saying so.";
+        (proof, fix)
+    } else {
+        let proof = match (proven, count) {
+            (0, 1) => "No check of its proof is recorded.".to_owned(),
+            (0, _) => "No checks of their proofs are recorded.".to_owned(),
+            (n, all) => format!("The proofs of {n} of the {all} were checked and hold (PROOF_OK)."),
+        };
+        let fix = "Do not use a proof that was not checked; look at what counts the partitions of a \
+                   job as done.";
+        (proof, fix)
+    };
+    let last = tasks.iter().filter_map(|task| task.moments().next_back());
+    let mut draft = Draft::new(
+        code,
+        Severity::Error,
+        Role::Primary,
+        format!("{} {what}, though the job ended well", name(tasks)),
+    )
+    .of_run(scene.run.index)
+    .because(format!(
+        "The trace holds all events that its TRACE_END counts, so no line is missing: the engine \
+         called the job done without the end of this stage. {proof}"
+    ))
+    .fix(fix)
+    .counting(count)
+    .about(tasks.iter().map(|task| scene.name(task)))
+    .quoting(last.map(|(_, at)| at.line));
+    if let [only] = tasks {
+        draft.finding.worker = only.worker;
+        draft.finding.gpu = only.gpu;
+    }
+    draft
+}
+
+/// "Partition 1 of job j", or how many.
+fn name(tasks: &[&Task]) -> String {
+    match tasks {
+        [
+            Task {
+                partition: Some(partition),
+                ..
+            },
+        ] => format!("Partition {partition}"),
+        _ => many(tasks.len() as u64, "partition"),
+    }
+}
+
+/// Jobs that ended well although partitions of them were never heard of.
+fn never_seen(scene: &Scene<'_>, jobs: &[(&Job, u64)]) -> Draft {
+    let said = jobs.iter();
+    let said: Vec<String> = said
+        .map(|(job, announced)| hole(scene, job, *announced))
+        .collect();
+    let told = told(&said);
     let title = format!(
         "{} ended well without all partitions",
-        many(count as u64, "job")
+        many(jobs.len() as u64, "job")
     );
     Draft::new(
         Code::SchedNeverStarted,
@@ -99,11 +195,15 @@ fn lost_by_the_engine(scene: &Scene<'_>, told: &str, lines: &[LineRef], count: u
     .of_run(scene.run.index)
     .because(format!(
         "The trace holds all events that its TRACE_END counts, so no line is missing: {told}. \
-             The engine called the job done too early."
+         The engine called the job done too early."
     ))
     .fix("Do not use the proof; look at what counts the partitions of a job as done.")
-    .counting(count)
-    .quoting(lines.iter().copied())
+    .counting(jobs.len())
+    .quoting(
+        jobs.iter()
+            .filter_map(|(job, _)| job.ended)
+            .map(|end| end.line),
+    )
 }
 
 /// A trace of ours without `TRACE_START`, and without counts that would say what is missing.
@@ -129,18 +229,25 @@ fn headless(scene: &Scene<'_>) -> Vec<Draft> {
     vec![draft]
 }
 
-/// What a completed job lacks.
-fn hole(scene: &Scene<'_>, job: &Job) -> Option<String> {
-    let tasks = || {
-        job.tasks
-            .iter()
-            .filter_map(|at| scene.run.tasks.get(*at as usize))
-    };
-    if job.outcome != JobOutcome::Completed || tasks().any(|task| task.partition.is_none()) {
+fn tasks<'a>(scene: &Scene<'a>, job: &'a Job) -> impl Iterator<Item = &'a Task> {
+    let run = scene.run;
+    let tasks = job.tasks.iter();
+    tasks.filter_map(|at| run.tasks.get(*at as usize))
+}
+
+/// How many partitions of a job ended.
+fn ended(scene: &Scene<'_>, job: &Job) -> u64 {
+    let done = |task: &&Task| task.outcome == Outcome::Completed;
+    tasks(scene, job).filter(done).count() as u64
+}
+
+/// How many partitions a completed job has, where other numbers of them ended.
+fn announced(scene: &Scene<'_>, job: &Job) -> Option<u64> {
+    let monolithic = || tasks(scene, job).any(|task| task.partition.is_none());
+    if job.outcome != JobOutcome::Completed || monolithic() {
         return None;
     }
-    let done = |task: &&Task| task.outcome == Outcome::Completed;
-    let ended = tasks().filter(done).count() as u64;
+    let ended = ended(scene, job);
     let by_length = || {
         let whole = job
             .proof_len
@@ -150,11 +257,15 @@ fn hole(scene: &Scene<'_>, job: &Job) -> Option<String> {
     let announced = job.partitions.map(u64::from).or_else(by_length);
     // A retry under the same id may end more than the length tells.
     let differs = |all: &u64| *all > ended || (job.partitions.is_some() && *all != ended);
-    announced.filter(differs).map(|announced| {
-        format!(
-            "job {} has {}, of which {ended} ended",
-            job.id,
-            many(announced, "partition")
-        )
-    })
+    announced.filter(differs)
+}
+
+/// What a completed job lacks.
+fn hole(scene: &Scene<'_>, job: &Job, announced: u64) -> String {
+    format!(
+        "job {} has {}, of which {} ended",
+        job.id,
+        many(announced, "partition"),
+        ended(scene, job)
+    )
 }
