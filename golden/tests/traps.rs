@@ -725,13 +725,13 @@ fn what_is_not_gated_forbids_no_pass_and_is_said() {
         let evidence = Evidence::of(&candidate, options.rules);
         judge(Some(&golden()), &evidence, &options)
     };
-    let changes: [(&str, &dyn Fn(&mut Vec<f64>)); 3] = [
-        ("a tenth", &|ms| ms.iter_mut().for_each(|ms| *ms *= 0.1)),
-        ("nothing", &|ms| ms.iter_mut().for_each(|ms| *ms = 0.0)),
-        ("not there", &Vec::clear),
-    ];
-    for (what, change) in changes {
-        let got = verdict(change);
+    let tenth = |ms: &mut Vec<f64>| ms.iter_mut().for_each(|ms| *ms *= 0.1);
+    let nothing = |ms: &mut Vec<f64>| ms.iter_mut().for_each(|ms| *ms = 0.0);
+    for (what, got) in [
+        ("a tenth", verdict(&tenth)),
+        ("nothing", verdict(&nothing)),
+        ("not there", verdict(&Vec::clear)),
+    ] {
         assert_eq!(got.outcome, Outcome::Pass, "{what}: {:?}", got.findings);
         let mut said = got
             .findings
@@ -746,7 +746,7 @@ fn what_is_not_gated_forbids_no_pass_and_is_said() {
     // The other way round: a phase that only the runs have.
     let mut candidate = samples("cand", 6);
     for run in &mut candidate.runs {
-        let times = run.phases.get("phase1").unwrap().clone();
+        let times = run.phases["phase1"].clone();
         run.phases.insert("wait".to_owned(), times);
     }
     let options = Options {
