@@ -113,6 +113,8 @@ codes! {
     RunDoubledLines => "run.doubled_lines",
     #[doc = "TIMELINE lines whose fields cannot be read: they count in no figure."]
     RunUnreadEvents => "run.unread_events",
+    #[doc = "Times or durations that no clock gives: figures with them mean nothing."]
+    RunTimeUnbelievable => "run.time_unbelievable",
     #[doc = "No proof of the run was ever verified."]
     RunNoVerification => "run.no_verification",
     #[doc = "A phase that is slower than in the baseline."]

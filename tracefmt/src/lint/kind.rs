@@ -48,6 +48,9 @@ anomalies! {
     BadEvent => "bad_event", Error,
         "A TIMELINE line whose fields cannot be read.",
         "expected TIMELINE,<ms>,<EVENT>,<job>,<detail>; it is left out of every figure";
+    TimeUnbelievable => "time_unbelievable", Error,
+        "A time or a duration that no clock gives.",
+        "it is cut to some 18 thousand years: every figure that it enters means nothing";
     MissingEvents => "missing_events", Error,
         "The end of a trace counts other numbers of events than stand between its start and it.",
         "lines were filtered out, lost or doubled: what is read from the rest is incomplete";

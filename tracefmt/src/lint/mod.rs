@@ -171,6 +171,11 @@ impl Lint {
         if run.lacks_end && run.last.input() == input {
             self.add(Anomaly::NoTraceEnd, u64::from(run.last.line), None);
         }
+        for at in &run.unbelieved.lines {
+            if at.input() == input {
+                self.add(Anomaly::TimeUnbelievable, u64::from(at.line), None);
+            }
+        }
         for task in &run.tasks {
             let first = task
                 .synth_start

@@ -135,6 +135,8 @@ pub struct Run {
     pub torn: Torn,
     /// `TIMELINE` lines whose fields cannot be read: they count in no figure.
     pub unread: Unread,
+    /// Lines with a time or a phase that no clock gives: it is cut to what can be added up.
+    pub unbelieved: Unread,
     /// Where our writer's counts are not those of the log.
     pub miscount: Option<Miscount>,
     /// A trace of ours without its `TRACE_START`: its beginning is missing.
@@ -198,7 +200,7 @@ pub struct Torn {
     pub lost: Vec<LineRef>,
 }
 
-/// `TIMELINE` lines that hold no event: a field or a required key is missing, or is no number.
+/// Lines that cannot be taken as they are: how many, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
     /// How many there are.

@@ -20,12 +20,13 @@ mod proofs;
 pub(crate) mod regression;
 mod torn;
 pub(crate) mod truncated;
+mod unbelievable;
 mod unread;
 mod verification;
 
 /// Runs every finder on one run.
 pub(crate) fn all(scene: &Scene<'_>) -> Vec<Draft> {
-    const FINDERS: [fn(&Scene<'_>) -> Vec<Draft>; 17] = [
+    const FINDERS: [fn(&Scene<'_>) -> Vec<Draft>; 18] = [
         truncated::find,
         missing::find,
         memory::find,
@@ -40,6 +41,7 @@ pub(crate) fn all(scene: &Scene<'_>) -> Vec<Draft> {
         lost::find,
         cascade::find,
         torn::find,
+        unbelievable::find,
         unread::find,
         verification::find,
         bench::find,

@@ -28,6 +28,11 @@ const RECENT: usize = 4;
 /// No line is believed to be later than this, about the year 20,000: sums of a few such times fit.
 const LATEST_US: i64 = i64::MAX / 16;
 
+/// Whether a time or a length is none that a clock gives.
+pub(super) fn unbelievable(us: u64) -> bool {
+    i64::try_from(us).map_or(true, |us| us > LATEST_US)
+}
+
 /// Microseconds of a line, kept within what can be added up.
 pub(super) fn bounded(us: u64) -> i64 {
     i64::try_from(us).unwrap_or(LATEST_US).min(LATEST_US)

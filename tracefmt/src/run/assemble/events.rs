@@ -3,7 +3,7 @@
 
 use super::Place;
 use super::clock::When;
-use super::clock::bounded;
+use super::clock::{bounded, unbelievable};
 use super::copies::{Again, set};
 use super::features::Sign;
 use super::life::{Life, Link, LinkKind};
@@ -14,6 +14,9 @@ use crate::run::{At, Call, DeviceEvent, JobOutcome, LineRef, Miscount, Outcome, 
 impl Life {
     pub(super) fn event(&mut self, place: Place, line: LineRef, event: &Event<'_>) {
         let us = event.t_us.unwrap_or(event.ms.saturating_mul(1000));
+        if unbelievable(us) {
+            self.run.unbelieved.push(line);
+        }
         let us = bounded(us);
         let at = At { us, line };
         if place.repaired {

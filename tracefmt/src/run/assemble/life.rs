@@ -1,6 +1,6 @@
 //! One life of a daemon while its lines come in.
 
-use super::clock::{Clock, When, bounded};
+use super::clock::{Clock, When, bounded, unbelievable};
 use super::features::{Features, Sign};
 use super::jobs::Jobs;
 use super::rebirth::{Fall, Offsets};
@@ -241,6 +241,17 @@ impl Life {
             _ => {}
         }
         self.trouble_of_timing(at, &timing.what);
+        let long = match &timing.what {
+            TimingWhat::Phase { us, .. } => unbelievable(*us),
+            _ => false,
+        };
+        let late = timing
+            .tag
+            .as_ref()
+            .is_some_and(|tag| unbelievable(tag.t_us));
+        if long || late {
+            self.run.unbelieved.push(at);
+        }
         match &timing.tag {
             Some(tag) => self.tagged(index, tag),
             None => self.clock.mark(index),
