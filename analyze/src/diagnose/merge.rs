@@ -262,7 +262,27 @@ fn point_to_roots(diagnosis: &mut Diagnosis) {
     diagnosis.root = diagnosis.runs.iter().find_map(|row| row.root.clone());
 }
 
-/// The verdict of the worst run in a sentence, and how many other runs there are.
+/// Several runs that all came to the same end without an error, as one.
+fn together(diagnosis: &Diagnosis) -> Option<RunRow> {
+    let alike = matches!(
+        diagnosis.verdict,
+        Verdict::Verified | Verdict::CompleteUnverified
+    );
+    let same = |row: &RunRow| row.verdict == diagnosis.verdict && row.root.is_none();
+    let (first, more) = diagnosis.runs.split_first()?;
+    if !alike || more.is_empty() || !diagnosis.runs.iter().all(same) {
+        return None;
+    }
+    let mut all = first.clone();
+    for row in more {
+        all.jobs.add(row.jobs);
+        all.partitions.add(row.partitions);
+    }
+    Some(all)
+}
+
+/// The verdict of the worst run in a sentence, and how many other runs there are; of all runs,
+/// where all are well.
 fn summary(trace: &Trace, diagnosis: &Diagnosis) -> String {
     let worst = diagnosis
         .runs
@@ -281,10 +301,22 @@ fn summary(trace: &Trace, diagnosis: &Diagnosis) -> String {
         .find(|finding| finding.code == Code::RunTruncated && finding.run.unwrap_or(0) == row.run);
     let cut = cut.map(|finding| finding.title.as_str());
     let run = trace.runs.iter().find(|run| run.index == row.run);
-    let mut said = verdict::sentence(row, run, at.as_deref(), cut);
-    if diagnosis.runs.len() > 1 {
-        said = format!("run {} of {}: {said}", row.run, diagnosis.runs.len());
-    }
+    let count = diagnosis.runs.len();
+    let mut said = if let Some(all) = together(diagnosis) {
+        let runs = if count == 2 {
+            "both runs".to_owned()
+        } else {
+            format!("all {count} runs")
+        };
+        format!("{runs}: {}", verdict::sentence(&all, None, None, None))
+    } else {
+        let said = verdict::sentence(row, run, at.as_deref(), cut);
+        if count == 1 {
+            said
+        } else {
+            format!("run {} of {count}: {said}", row.run)
+        }
+    };
     let slower = |finding: &&Finding| {
         finding.code == Code::PerfPhaseRegression && finding.severity == Severity::Error
     };

@@ -129,6 +129,31 @@ pub struct JobCounts {
     pub invalid: u64,
 }
 
+impl JobCounts {
+    /// Adds those of another run.
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.total += other.total;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.cancelled += other.cancelled;
+        self.open += other.open;
+        self.verified += other.verified;
+        self.invalid += other.invalid;
+    }
+}
+
+impl PartitionCounts {
+    /// Adds those of another run.
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.total += other.total;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.open += other.open;
+        self.cancelled += other.cancelled;
+        self.verified += other.verified;
+    }
+}
+
 /// Partitions of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartitionCounts {

@@ -75,9 +75,10 @@ pub(crate) fn sentence(
             "no errors seen, but the log ends before any proof".to_owned()
         }
         Verdict::Silent => format!(
-            "no errors seen, but the log ends while {} of {} are open, without a sign of death",
+            "no errors seen, but the log ends while {} of {} {} open, without a sign of death",
             jobs.open,
             many(jobs.total, "job"),
+            if jobs.open == 1 { "is" } else { "are" },
         ),
         Verdict::CompleteUnverified if jobs.completed == 0 => format!(
             "{} {} cancelled before a proof was made",
@@ -123,8 +124,10 @@ fn truncated(row: &RunRow, run: Option<&Run>, cut: Option<&str>) -> String {
     }
     if breaks_off {
         return format!(
-            "the log breaks off at {at} while {} of {all} were open; {ended} had ended, {} had not",
-            jobs.open, parts.open,
+            "the log breaks off at {at} while {} of {all} {} open; {ended} had ended, {} had not",
+            jobs.open,
+            if jobs.open == 1 { "was" } else { "were" },
+            parts.open,
         );
     }
     let have = if jobs.open == 1 { "has" } else { "have" };

@@ -132,6 +132,19 @@ fn a_cut_log_is_the_root_of_what_it_leaves_open() {
 }
 
 #[test]
+fn one_open_job_is_open() {
+    let mut daemon = Daemon::new();
+    let job = daemon.job("a", 2);
+    daemon.start(daemon.task(job, 0), 0);
+    let said = diagnosis(&daemon.ends(RunEnd::Cut));
+    assert!(
+        said.summary.contains("1 of 1 job was open"),
+        "{}",
+        said.summary
+    );
+}
+
+#[test]
 fn a_log_that_only_ends_is_inconclusive() {
     let said = diagnosis(&running().ends(RunEnd::Open));
     assert_eq!((said.verdict, said.exit_code()), (Verdict::Silent, 3));
@@ -250,6 +263,30 @@ fn each_run_of_a_file_has_its_own_root_and_counts() {
         said.summary
             .starts_with("run 0 of 2: the log breaks off at run.log:")
     );
+}
+
+#[test]
+fn runs_that_are_all_well_are_told_together() {
+    let runs = |count: u32| {
+        let run = |index| {
+            let mut run = healthy(3).runs.remove(0);
+            run.index = index;
+            run
+        };
+        diagnosis(&trace((0..count).map(run).collect())).summary
+    };
+    let one = runs(1);
+    let said = |count: u64| one.replace("3 jobs", &format!("{} jobs", 3 * count));
+    assert!(
+        one.starts_with("no errors, and all ") && one.contains("3 jobs"),
+        "{one}"
+    );
+    for (count, head) in [(2, "both runs: "), (3, "all 3 runs: ")] {
+        let found = runs(count);
+        let tail = said(u64::from(count));
+        let tail = tail.split(" of ").nth(1).unwrap();
+        assert!(found.starts_with(head) && found.ends_with(tail), "{found}");
+    }
 }
 
 #[test]

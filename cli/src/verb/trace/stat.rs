@@ -134,9 +134,10 @@ fn as_text(source: &Source, stat: &Counted) -> String {
     );
     let (repaired, lost) = (stat.scan.repaired.count(), stat.scan.lost.count());
     if repaired + lost > 0 {
+        let pieces = if lost == 1 { "fragment" } else { "fragments" };
         put(
             &mut text,
-            format_args!("\n  torn lines: {repaired} repaired, {lost} fragments lost\n"),
+            format_args!("\n  torn lines: {repaired} repaired, {lost} {pieces} lost\n"),
         );
     }
     let bad = &stat.bad_events;
