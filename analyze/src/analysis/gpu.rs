@@ -24,10 +24,12 @@ pub(super) fn row(run: &Run, all: &Reconstruction, usage: &Usage, gpu: u32) -> G
         utilisation_interval: share(interval),
         utilisation_hold: share(hold),
         utilisation_kernel: share(kernel),
-        idle: listed(run, all.of_gpu(gpu), usage.by_kernel.gaps()),
+        idle: listed(run, all, gpu, usage.by_kernel.gaps()),
         idle_left_out: usage.by_kernel.left_out(),
         idle_by_cause_ms: usage.by_kernel.by_cause_ms(),
         idle_hold_by_cause_ms: usage.by_hold.by_cause_ms(),
+        idle_no_job_ms: ms(usage.by_kernel.no_job_us()),
+        holds_without_call: all.uncalled_of(gpu).count() as u64,
     }
 }
 
@@ -37,11 +39,14 @@ pub(super) fn ms(us: i64) -> f64 {
 }
 
 /// The gaps with what is known of them.
-fn listed(run: &Run, holds: &[Hold], gaps: &[Gap]) -> Vec<IdleGap> {
+fn listed(run: &Run, all: &Reconstruction, gpu: u32, gaps: &[Gap]) -> Vec<IdleGap> {
+    let holds = all.of_gpu(gpu);
     let confidence = holds
         .iter()
         .map(|hold| hold.confidence.max(Confidence::Inferred));
-    let confidence = confidence.min().unwrap_or(Confidence::Certain);
+    let lost = all.uncalled_of(gpu).map(|_| Confidence::Inferred);
+    let confidence = confidence.chain(lost).min();
+    let confidence = confidence.unwrap_or(Confidence::Certain);
     let mut behind = 0;
     let mut list = Vec::with_capacity(gaps.len());
     for gap in gaps {

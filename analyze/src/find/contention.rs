@@ -5,7 +5,7 @@
 
 use tracefmt::finding::{Code, Confidence, Finding, Severity};
 
-use super::{Sight, median};
+use super::{Sight, length, median};
 use crate::interval::sane;
 
 /// Syntheses looked at, the first ones; more would not make it surer.
@@ -63,11 +63,11 @@ pub fn contention(sight: &Sight<'_>) -> Option<Finding> {
     );
     finding.run = Some(sight.run.index);
     finding.explanation = format!(
-        "The third of the syntheses with the fewest others beside them took {:.1} s (median), the \
-         third with the most {:.1} s; the rank correlation of duration with the number at once is \
+        "The third of the syntheses with the fewest others beside them took {} (median), the \
+         third with the most {}; the rank correlation of duration with the number at once is \
          {rho:.2} over {} syntheses. They compete for memory bandwidth or cores.",
-        fast / 1e6,
-        slow / 1e6,
+        length(fast),
+        length(slow),
         samples.len(),
     );
     finding.fix = Some(format!(

@@ -2,9 +2,42 @@
 
 use tracefmt::finding::{Code, Confidence, Finding, Severity};
 
-use super::{Sight, median};
+use super::{Sight, length, median};
 use crate::analysis::Options;
 use crate::model::{GpuTime, IdleCause};
+
+/// What the largest part of the idle time comes from: a cause, or the part of those without one in
+/// which no job was open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Share {
+    cause: IdleCause,
+    no_job: bool,
+    ms: f64,
+}
+
+impl Share {
+    fn of(row: &GpuTime, cause: IdleCause) -> Self {
+        let ms = row.idle_by_cause_ms.get(cause);
+        let no_job = if cause == IdleCause::Unattributed {
+            row.idle_no_job_ms
+        } else {
+            0.0
+        };
+        Self {
+            cause,
+            no_job: false,
+            ms: ms - no_job,
+        }
+    }
+
+    const fn without_job(row: &GpuTime) -> Self {
+        Self {
+            cause: IdleCause::Unattributed,
+            no_job: true,
+            ms: row.idle_no_job_ms,
+        }
+    }
+}
 
 /// Causes inside the run; the beginning and the end are the price of starting.
 const INNER: [IdleCause; 7] = [
@@ -19,11 +52,11 @@ const INNER: [IdleCause; 7] = [
 
 /// The finding of one GPU, if its largest inner cause takes enough of the span.
 pub fn idle(sight: &Sight<'_>, row: &GpuTime, options: &Options) -> Option<Finding> {
-    let by_cause = |cause: IdleCause| row.idle_by_cause_ms.get(cause);
-    let cause = INNER
-        .into_iter()
-        .max_by(|a, b| by_cause(*a).total_cmp(&by_cause(*b)))?;
-    let idle_ms = by_cause(cause);
+    let shares = INNER.into_iter().map(|cause| Share::of(row, cause));
+    let largest = shares
+        .chain([Share::without_job(row)])
+        .max_by(|a, b| a.ms.total_cmp(&b.ms))?;
+    let (cause, idle_ms) = (largest.cause, largest.ms);
     if idle_ms < options.idle_share_min * row.span_ms || row.busy_kernel_ms <= 0.0 {
         return None;
     }
@@ -31,7 +64,11 @@ pub fn idle(sight: &Sight<'_>, row: &GpuTime, options: &Options) -> Option<Findi
     let title = format!(
         "GPU {} idle {share:.0} % of the run: {}",
         row.gpu,
-        what(cause)
+        if largest.no_job {
+            "no job was open"
+        } else {
+            what(cause)
+        }
     );
     let mut finding = Finding::new(
         Code::PerfIdle,
@@ -41,8 +78,14 @@ pub fn idle(sight: &Sight<'_>, row: &GpuTime, options: &Options) -> Option<Findi
     );
     finding.run = Some(row.run);
     finding.gpu = Some(row.gpu);
-    finding.explanation = explanation(row, cause, idle_ms);
-    finding.fix = Some(fix(sight, row, cause));
+    finding.explanation = explanation(row, largest);
+    finding.fix = Some(if largest.no_job {
+        "Submit the next job before the one before it ends, or judge the machine by the time in \
+         which it had one."
+            .to_owned()
+    } else {
+        fix(sight, row, cause)
+    });
     finding.count = row
         .idle
         .iter()
@@ -67,7 +110,7 @@ fn confidence(sight: &Sight<'_>, gpu: u32) -> Confidence {
     let certain = holds
         .filter(|hold| hold.locked())
         .all(|hold| hold.confidence == Confidence::Certain);
-    if certain {
+    if certain && sight.all.uncalled_of(gpu).next().is_none() {
         Confidence::Certain
     } else {
         Confidence::Inferred
@@ -88,21 +131,31 @@ const fn what(cause: IdleCause) -> &'static str {
     }
 }
 
-fn explanation(row: &GpuTime, cause: IdleCause, idle_ms: f64) -> String {
-    let s = |ms: f64| ms / 1000.0;
-    format!(
-        "Kernels ran for {:.1} s of {:.1} s ({:.1} %), though the lock was held for {:.1} %. \
-         {:.1} s of the idle time are `{}`; before the first kernel {:.1} s passed, after the \
-         last one {:.1} s.",
-        s(row.busy_kernel_ms),
-        s(row.span_ms),
+fn explanation(row: &GpuTime, largest: Share) -> String {
+    let ms = |ms: f64| length(ms * 1000.0);
+    let said = format!(
+        "Kernels ran for {} of {} ({:.1} %), though the lock was held for {:.1} %. {} of the idle \
+         time are `{}`{}; before the first kernel {} passed, after the last one {}.",
+        ms(row.busy_kernel_ms),
+        ms(row.span_ms),
         100.0 * row.utilisation_kernel,
         100.0 * row.utilisation_hold,
-        s(idle_ms),
-        cause.as_str(),
-        s(row.idle_by_cause_ms.fill),
-        s(row.idle_by_cause_ms.drain),
-    )
+        ms(largest.ms),
+        largest.cause.as_str(),
+        if largest.no_job {
+            ", since no job was open"
+        } else {
+            ""
+        },
+        ms(row.idle_by_cause_ms.fill),
+        ms(row.idle_by_cause_ms.drain),
+    );
+    let tenures = match row.holds_without_call {
+        0 => return said,
+        1 => "1 recorded tenure of the lock has".to_owned(),
+        lost => format!("{lost} recorded tenures of the lock have"),
+    };
+    format!("{said} {tenures} no GPU_START in the log: kernels that ran in it count as idle time.")
 }
 
 fn fix(sight: &Sight<'_>, row: &GpuTime, cause: IdleCause) -> String {
@@ -150,12 +203,12 @@ fn starved_fix(sight: &Sight<'_>, row: &GpuTime) -> String {
     };
     let gpus = sight.all.gpus.len() as f64;
     format!(
-        "A partition takes {:.1} s to synthesize and holds the GPU for {:.2} s, so about {:.0} \
+        "A partition takes {} to synthesize and holds the GPU for {}, so about {:.0} \
          syntheses must be under way at any time to keep {} busy: raise the number of partitions \
          synthesized at once, submit jobs before the ones before them end, or make synthesis \
          faster.",
-        synth / 1e6,
-        hold / 1e6,
+        length(synth),
+        length(hold),
         (gpus * synth / hold).ceil(),
         if gpus > 1.0 { "all GPUs" } else { "the GPU" },
     )

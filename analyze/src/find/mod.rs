@@ -38,7 +38,31 @@ impl Sight<'_> {
     }
 }
 
+/// A length of time in the unit that shows something of it.
+fn length(us: f64) -> String {
+    if us >= 10e6 || us <= 0.0 {
+        format!("{:.1} s", us / 1e6)
+    } else if us >= 1e6 {
+        format!("{:.2} s", us / 1e6)
+    } else if us >= 1e3 {
+        format!("{:.1} ms", us / 1e3)
+    } else {
+        format!("{us:.0} us")
+    }
+}
+
 /// Median of a list; the list is reordered.
 fn median(values: &mut [f64]) -> Option<f64> {
     golden::stats::median(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::length;
+
+    #[test]
+    fn a_length_shows_something() {
+        let said = [30e6, 4.7e6, 4_700.0, 100.0, 0.0].map(length);
+        assert_eq!(said, ["30.0 s", "4.70 s", "4.7 ms", "100 us", "0.0 s"]);
+    }
 }

@@ -34,6 +34,7 @@ pub struct Ledger {
     gaps: Vec<Gap>,
     /// Gaps that are long enough, but too many.
     left_out: u64,
+    no_job: i64,
     sums: [i64; IdleCause::ALL.len()],
 }
 
@@ -59,6 +60,11 @@ impl Ledger {
                 self.keep(done, listing);
             }
         }
+    }
+
+    /// Says of a stretch that is added as [`IdleCause::Unattributed`] that no job was open.
+    pub(super) const fn without_job(&mut self, span: Span) {
+        self.no_job += span.us();
     }
 
     /// No stretch follows: what was kept becomes the list.
@@ -104,6 +110,12 @@ impl Ledger {
     /// Microseconds of one cause.
     pub fn us(&self, cause: IdleCause) -> i64 {
         self.sums[cause as usize]
+    }
+
+    /// Microseconds in which the lock was free and no job open: a part of
+    /// [`IdleCause::Unattributed`].
+    pub const fn no_job_us(&self) -> i64 {
+        self.no_job
     }
 
     /// Microseconds of all causes.

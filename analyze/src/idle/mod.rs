@@ -16,7 +16,7 @@
 //! | the lock is free, and a worker is at CPU work before it asks | `pre_lock_cpu` |
 //! | the lock is free, and a proof waits in the queue | `queued_not_picked` |
 //! | the lock is free, and a job is open | `synthesis_starved` |
-//! | none of these | `unattributed` |
+//! | none of these: no job is open | `unattributed` |
 //!
 //! `docs/idle-time.md` says the same to users, and how the times are found.
 //!
@@ -105,7 +105,11 @@ pub fn usage(
     let covers = || {
         let kernels = holds.iter().flat_map(|hold| all.kernels_of(hold));
         let kernel = kernels.copied().collect::<Cover>().within(span);
-        let hold = tenures(holds.iter()).within(span);
+        // A tenure whose call is not in the log is one all the same.
+        let uncalled = all.uncalled_of(gpu).map(|tenure| tenure.span);
+        let held = spans(holds.iter(), |hold| (hold.acquired, hold.released));
+        let hold = held.spans().iter().copied().chain(uncalled);
+        let hold = hold.collect::<Cover>().within(span);
         (kernel, hold, calls(run, holds, span).within(span))
     };
     let states = || States {
@@ -184,12 +188,18 @@ impl States<'_> {
                 continue;
             };
             hold.cut(idle, |part, is_held| {
-                let layers = if is_held {
-                    &mut held[..]
+                if is_held {
+                    let rest = |ledger: &mut Ledger, span| {
+                        ledger.add(IdleCause::Unattributed, span);
+                    };
+                    first_of(part, &mut held, &rest, &mut ledger);
                 } else {
-                    &mut free[..]
-                };
-                first_of(part, layers, &mut ledger);
+                    let rest = |ledger: &mut Ledger, span| {
+                        ledger.without_job(span);
+                        ledger.add(IdleCause::Unattributed, span);
+                    };
+                    first_of(part, &mut free, &rest, &mut ledger);
+                }
             });
         }
         if let Some(drain) = Span::new(active.end, span.end) {
@@ -219,15 +229,21 @@ impl States<'_> {
     }
 }
 
-/// Gives each part of a stretch the cause of the first layer that covers it.
-fn first_of(span: Span, layers: &mut [(IdleCause, Cursor<'_>)], ledger: &mut Ledger) {
+/// Gives each part of a stretch the cause of the first layer that covers it, and what none covers
+/// to `last`.
+fn first_of(
+    span: Span,
+    layers: &mut [(IdleCause, Cursor<'_>)],
+    last: &impl Fn(&mut Ledger, Span),
+    ledger: &mut Ledger,
+) {
     match layers.split_first_mut() {
-        None => ledger.add(IdleCause::Unattributed, span),
+        None => last(ledger, span),
         Some(((cause, layer), rest)) => layer.cut(span, |part, covered| {
             if covered {
                 ledger.add(*cause, part);
             } else {
-                first_of(part, rest, ledger);
+                first_of(part, rest, last, ledger);
             }
         }),
     }

@@ -1,11 +1,13 @@
 //! Our own traces: lock events and ends of phases carry their time, so a hold is read off.
 
+use std::collections::BTreeMap;
+
 use tracefmt::event::What;
 use tracefmt::finding::Confidence;
-use tracefmt::run::{Mark, MarkKind, Run};
+use tracefmt::run::{DeviceEvent, Mark, MarkKind, Run};
 
 use super::chain::{Place, Stretches};
-use super::{OPEN_END, Span, sane};
+use super::{OPEN_END, Span, Uncalled, sane};
 
 /// Phases that are no kernels, or hold others.
 const NOT_KERNELS: [&str; 14] = [
@@ -38,6 +40,8 @@ struct Times {
 pub(super) struct Records<'a> {
     run: &'a Run,
     by_call: Vec<(u32, Times)>,
+    /// Tenures whose call is not in the log.
+    pub(super) uncalled: Vec<Uncalled>,
 }
 
 impl<'a> Records<'a> {
@@ -47,17 +51,20 @@ impl<'a> Records<'a> {
         let mut records = Self {
             run,
             by_call: Vec::new(),
+            uncalled: Vec::new(),
         };
         if run.device_events.is_empty() {
             return records;
         }
         let calls = started(run);
         let mut times = vec![Times::default(); run.calls.len()];
+        let mut taken: BTreeMap<Owner, &DeviceEvent> = BTreeMap::new();
         for event in &run.device_events {
             let key = (event.job, event.place.partition);
             let last = calls.partition_point(|(k, us, _)| (*k, *us) <= (key, event.at.us));
             let found = last.checked_sub(1).and_then(|at| calls.get(at));
             let Some((_, _, call)) = found.filter(|(k, _, _)| *k == key) else {
+                records.uncalled.extend(uncalled(&mut taken, event));
                 continue;
             };
             let Some(times) = times.get_mut(*call as usize) else {
@@ -118,6 +125,29 @@ impl<'a> Records<'a> {
             barrier,
             confidence: Confidence::Certain,
         })
+    }
+}
+
+/// The tenure of a job without a call that an event ends.
+fn uncalled<'a>(
+    taken: &mut BTreeMap<Owner, &'a DeviceEvent>,
+    event: &'a DeviceEvent,
+) -> Option<Uncalled> {
+    let key = (Some(event.job?), event.place.partition);
+    match &event.what {
+        What::LockAcq { lock } if is_gpu(lock) => {
+            taken.insert(key, event);
+            None
+        }
+        What::LockRel { lock } if is_gpu(lock) => {
+            let from = taken.remove(&key)?;
+            Some(Uncalled {
+                gpu: event.place.gpu.unwrap_or(0),
+                span: Span::new(sane(from.at.us), sane(event.at.us))?,
+                line: from.at.line,
+            })
+        }
+        _ => None,
     }
 }
 

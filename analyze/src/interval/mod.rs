@@ -62,6 +62,17 @@ impl Hold {
     }
 }
 
+/// A recorded tenure of a GPU's lock whose call has no `GPU_START` in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uncalled {
+    /// GPU, 0 where the log does not say.
+    pub gpu: u32,
+    /// When.
+    pub span: Span,
+    /// Where it is taken.
+    pub line: LineRef,
+}
+
 /// The calls of a run in time.
 #[derive(Clone, Debug, Default)]
 pub struct Reconstruction {
@@ -69,6 +80,8 @@ pub struct Reconstruction {
     pub holds: Vec<Hold>,
     /// Stretches in which kernels ran, those of one hold together, in order of time.
     pub kernels: Vec<Span>,
+    /// Recorded tenures without a call.
+    pub uncalled: Vec<Uncalled>,
     /// GPU ordinals of the run, sorted.
     pub gpus: Vec<u32>,
     /// First `SYNTH_START` to the last `TIMELINE` event or kernel end; none for an empty run.
@@ -81,6 +94,11 @@ impl Reconstruction {
         let from = self.holds.partition_point(|hold| hold.gpu < gpu);
         let to = self.holds.partition_point(|hold| hold.gpu <= gpu);
         self.holds.get(from..to).unwrap_or_default()
+    }
+
+    /// Recorded tenures of one GPU without a call.
+    pub fn uncalled_of(&self, gpu: u32) -> impl Iterator<Item = &Uncalled> {
+        self.uncalled.iter().filter(move |tenure| tenure.gpu == gpu)
     }
 
     /// Kernel stretches of a hold.
@@ -110,6 +128,7 @@ pub fn reconstruct(run: &Run) -> Reconstruction {
     }
     all.span = span(run, &all);
     all.gpus = gpus;
+    all.uncalled = records.uncalled;
     close_open_holds(&mut all);
     all
 }

@@ -82,6 +82,12 @@ pub struct GpuTime {
     pub idle_by_cause_ms: IdleByCause,
     /// The same by lock tenure: sums to `span_ms - busy_hold_ms`.
     pub idle_hold_by_cause_ms: IdleByCause,
+    /// The part of `idle_by_cause_ms.unattributed` in which no job was open.
+    #[serde(default)]
+    pub idle_no_job_ms: f64,
+    /// Recorded tenures of the lock whose `GPU_START` is missing: their kernels count as idle time.
+    #[serde(default)]
+    pub holds_without_call: u64,
 }
 
 /// A stretch in which no kernel ran.

@@ -392,6 +392,8 @@ fn gpu_time(gpu: u32, (start, end): (f64, f64), run: &Run, regions: &[Region]) -
         idle_left_out: 0,
         idle_by_cause_ms: by_cause,
         idle_hold_by_cause_ms: by_cause,
+        idle_no_job_ms: 0.0,
+        holds_without_call: 0,
     }
 }
 

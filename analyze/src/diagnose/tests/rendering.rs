@@ -45,6 +45,8 @@ fn a_typical_failure_fits_on_a_screen_with_the_verdict_first() {
         utilisation_kernel: 0.4,
         idle: Vec::new(),
         idle_left_out: 0,
+        idle_no_job_ms: 0.0,
+        holds_without_call: 0,
         idle_by_cause_ms: IdleByCause {
             fill: 1_000.0,
             synthesis_starved: 5_000.0,

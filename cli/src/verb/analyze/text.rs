@@ -82,6 +82,30 @@ fn gpu_block(gpu: &GpuTime, gaps: usize) -> String {
             ),
         );
     }
+    text.push_str(&beside(gpu));
+    text
+}
+
+/// What else is to be known of the idle time: what has no job, no call, no room.
+fn beside(gpu: &GpuTime) -> String {
+    let mut text = String::new();
+    if gpu.idle_no_job_ms > 0.0 {
+        let ms = seconds(gpu.idle_no_job_ms);
+        line(
+            &mut text,
+            format_args!("    of unattributed, {ms} while no job was open"),
+        );
+    }
+    if gpu.holds_without_call > 0 {
+        let tenures = match gpu.holds_without_call {
+            1 => "1 recorded tenure of the lock has".to_owned(),
+            n => format!("{n} recorded tenures of the lock have"),
+        };
+        line(
+            &mut text,
+            format_args!("    {tenures} no GPU_START: kernels in it count as idle time"),
+        );
+    }
     if gpu.idle_left_out > 0 {
         let listed = gpu.idle.len();
         let all = listed as u64 + gpu.idle_left_out;
