@@ -157,7 +157,8 @@ fn undecided(verdict: &Verdict) -> Option<Finding> {
     let worst = open.iter().max_by(|a, b| a.mde.total_cmp(&b.mde))?;
     let (count, have) = (open.len(), verdict.candidate_runs);
     let title = format!(
-        "{count} phases undecided; in {} a slow-down under {} could hide",
+        "{count} {} undecided; in {} a slow-down under {} could hide",
+        if count == 1 { "phase" } else { "phases" },
         worst.phase,
         percent(1.0 + worst.mde),
     );
