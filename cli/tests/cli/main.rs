@@ -6,6 +6,8 @@
     expect(clippy::panic, reason = "helpers of a test")
 )]
 
+#[cfg(feature = "logs")]
+mod archives;
 #[cfg(feature = "prove")]
 mod bench;
 #[cfg(feature = "logs")]
