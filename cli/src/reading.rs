@@ -44,6 +44,14 @@ pub fn read(sources: &[Source]) -> Result<Logs, CliError> {
     for (input, source) in trace.inputs.iter_mut().zip(sources) {
         input.pieces.clone_from(&source.pieces);
     }
+    for (source, scan) in sources.iter().zip(&scans) {
+        if let Some(damage) = &scan.damage {
+            output::note(&format!(
+                "{}: {damage}; what was read of it is used",
+                source.name
+            ));
+        }
+    }
     for (index, source) in (0_u32..).zip(sources) {
         let engine = |run: &run::Run| {
             run.first.input() == index && !(run.jobs.is_empty() && run.marks.is_empty())
@@ -93,7 +101,8 @@ pub fn scan<S: Sink + ?Sized>(source: &Source, sink: &mut S) -> Result<Scan, Cli
     let mut opened = open(source, &progress)?;
     let scanned = scan_reader(&mut opened, sink);
     let mut scan = scanned.map_err(|error| unreadable(source, &error))?;
-    scan.cut_end |= opened.damage().is_some();
+    scan.damage = opened.damage().cloned();
+    scan.cut_end |= scan.damage.is_some();
     Ok(scan)
 }
 

@@ -52,6 +52,45 @@ impl Compression {
     }
 }
 
+/// What is wrong with a compressed input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It breaks off: what was read is right, as far as it goes.
+    Cut,
+    /// Its data or their checksum are not what was packed: bytes that were read may be wrong.
+    Corrupt,
+    /// Something else stands behind its end: what was read is right.
+    Behind,
+}
+
+/// The damage of a compressed input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// How it is compressed.
+    pub compression: Compression,
+    /// What is wrong.
+    pub fault: Fault,
+    /// How many bytes were unpacked before it showed.
+    pub at: u64,
+    /// What the decoder says.
+    pub reason: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.fault {
+            Fault::Cut => "breaks off",
+            Fault::Corrupt => "is damaged",
+            Fault::Behind => "is followed by something else",
+        };
+        let (format, at, reason) = (self.compression, self.at, &self.reason);
+        write!(
+            f,
+            "the {format} archive {what} at byte {at} of what is in it ({reason})"
+        )
+    }
+}
+
 /// An opened input; reads give the decompressed bytes.
 pub struct Opened<'a> {
     reader: Reader<'a>,
@@ -60,7 +99,7 @@ pub struct Opened<'a> {
     size: u64,
     taken: Arc<AtomicU64>,
     given: u64,
-    damage: Option<String>,
+    damage: Option<Damage>,
 }
 
 impl fmt::Debug for Opened<'_> {
@@ -142,9 +181,9 @@ impl<'a> Opened<'a> {
         self.size.max(self.taken.load(Ordering::Relaxed))
     }
 
-    /// Why a compressed input ended before its end, if it did.
-    pub fn damage(&self) -> Option<&str> {
-        self.damage.as_deref()
+    /// What is wrong with a compressed input, once it was read to its end.
+    pub const fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
     }
 }
 
@@ -159,7 +198,7 @@ impl Read for Opened<'_> {
                 Ok(n)
             }
             Err(error) if self.survives(&error) => {
-                self.damage = Some(error.to_string());
+                self.damage = Some(self.damage_of(&error));
                 Ok(0)
             }
             Err(error) => Err(error),
@@ -168,6 +207,25 @@ impl Read for Opened<'_> {
 }
 
 impl Opened<'_> {
+    fn damage_of(&self, error: &io::Error) -> Damage {
+        let reason = error.to_string();
+        // Neither decoder says by a kind that a further part does not begin like one.
+        let behind = ["invalid gzip header", "Unknown frame descriptor"];
+        let fault = if error.kind() == io::ErrorKind::UnexpectedEof {
+            Fault::Cut
+        } else if behind.contains(&reason.as_str()) {
+            Fault::Behind
+        } else {
+            Fault::Corrupt
+        };
+        Damage {
+            compression: self.compression,
+            fault,
+            at: self.given,
+            reason,
+        }
+    }
+
     /// Whether an error is damage of the compressed data behind data that could be read.
     fn survives(&self, error: &io::Error) -> bool {
         use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
@@ -298,8 +356,31 @@ mod tests {
             for packed in [gzip(&long), zstd(&long)] {
                 let (out, input) = read(packed[..packed.len() * 2 / 3].to_vec());
                 assert!(!out.is_empty() && long.starts_with(&out));
-                assert!(input.damage().is_some());
+                let damage = input.damage().expect("it is cut");
+                assert_eq!((damage.fault, damage.at), (Fault::Cut, out.len() as u64));
             }
+        }
+
+        #[test]
+        fn what_is_wrong_with_an_archive_is_told() {
+            let long = LOG.repeat(20_000);
+            for packed in [gzip(&long), zstd(&long)] {
+                let behind = [&packed[..], b"and more text"].concat();
+                let (out, input) = read(behind);
+                let damage = input.damage().expect("garbage behind it");
+                assert_eq!((out.len(), damage.fault), (long.len(), Fault::Behind));
+                assert!(damage.to_string().contains(&format!("byte {}", long.len())));
+            }
+            let packed = gzip(&long);
+            let (out, input) = read(packed[..packed.len() - 8].to_vec());
+            let fault = input.damage().map(|damage| damage.fault);
+            assert_eq!((out.len(), fault), (long.len(), Some(Fault::Cut)));
+            let mut flipped = packed.clone();
+            let checksum = flipped.len() - 6;
+            flipped[checksum] ^= 1;
+            let (out, input) = read(flipped);
+            let fault = input.damage().map(|damage| damage.fault);
+            assert_eq!((out.len(), fault), (long.len(), Some(Fault::Corrupt)));
         }
 
         #[test]

@@ -8,6 +8,7 @@
 
 use tracefmt::event::EventKind;
 use tracefmt::finding::{Code, Confidence, Severity};
+use tracefmt::input::{Damage, Fault};
 use tracefmt::run::Run;
 
 use super::draft::{Draft, Role};
@@ -24,8 +25,11 @@ pub(crate) fn cast(run: &Run, drafts: &mut [Draft]) {
         return;
     }
     let last = run.last;
-    let unnamed =
-        run.lacks_start || run.unread.count > 0 || run.torn.lost.iter().any(|line| *line != last);
+    let is_corrupt = |damage: &Damage| damage.fault == Fault::Corrupt;
+    let unnamed = run.damage.as_ref().is_some_and(is_corrupt)
+        || run.lacks_start
+        || run.unread.count > 0
+        || run.torn.lost.iter().any(|line| *line != last);
     for draft in drafts {
         let kinds = rests_on(draft.finding.code);
         let counted = || {

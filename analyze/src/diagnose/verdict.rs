@@ -111,7 +111,9 @@ pub(crate) fn sentence(
 /// A log that is cut or lacks lines; only one that is cut breaks off somewhere.
 fn truncated(row: &RunRow, run: Option<&Run>, cut: Option<&str>) -> String {
     let (jobs, parts) = (row.jobs, row.partitions);
-    let breaks_off = run.is_none_or(|run| matches!(run.end, RunEnd::Cut | RunEnd::Restarted));
+    let breaks_off = run.is_none_or(|run| {
+        run.damage.is_none() && matches!(run.end, RunEnd::Cut | RunEnd::Restarted)
+    });
     let at = format!("{}:{}", row.path, row.last_line);
     let all = many(jobs.total, "job");
     let ended = many(parts.completed, "partition");
@@ -143,6 +145,7 @@ fn truncated(row: &RunRow, run: Option<&Run>, cut: Option<&str>) -> String {
 fn how_cut(title: Option<&str>) -> String {
     let title = title.unwrap_or("The log is cut");
     let clause = title.split(", after").next().unwrap_or(title);
+    let clause = clause.split(" while ").next().unwrap_or(clause);
     match clause.strip_prefix("The ") {
         Some(rest) => format!("the {rest}"),
         None => clause.to_owned(),

@@ -103,7 +103,7 @@ codes! {
     RunErrorLine => "run.error_line",
     #[doc = "The benchmark client and the daemon's log disagree about what happened."]
     RunBenchMismatch => "run.bench_mismatch",
-    #[doc = "The log was cut, or the process was killed."]
+    #[doc = "The log was cut, the process was killed, or the archive of the log is cut or damaged."]
     RunTruncated => "run.truncated",
     #[doc = "Failures that follow from an earlier one."]
     RunCascade => "run.cascade",

@@ -39,6 +39,9 @@ macro_rules! anomalies {
 }
 
 anomalies! {
+    DamagedArchive => "damaged_archive", Error,
+        "The archive that the log was unpacked from is damaged.",
+        "lines are missing or wrong: take it again from where it was made";
     LostFragment => "lost_fragment", Error,
         "A piece of a torn line that nothing completes.",
         "its event is missing: give each writer its own file, or write one line per write";

@@ -153,6 +153,10 @@ impl Lint {
                 found.count += unlisted;
             }
         }
+        if let Some(damage) = &scan.damage {
+            let last = scan.ledger.lines();
+            self.add(Anomaly::DamagedArchive, last, Some(&damage.to_string()));
+        }
         for wrapping in &scan.wrappings {
             self.add(Anomaly::Wrapped, 1, Some(&format!("{wrapping:?}")));
         }

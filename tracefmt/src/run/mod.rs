@@ -31,6 +31,7 @@ pub use step::Step;
 
 use crate::finding::Confidence;
 use crate::foreign::ForeignTiming;
+use crate::input::Damage;
 use crate::pieces::Piece;
 
 /// All inputs of one question, read and put together.
@@ -145,6 +146,9 @@ pub struct Run {
     pub lacks_end: bool,
     /// Events that are there more than once, as the same lines.
     pub copies: Copies,
+    /// What is wrong with the archive that the log was unpacked from: of every run where bytes may
+    /// be wrong, of the last where it ends too early or something else follows.
+    pub damage: Option<Damage>,
     /// The `PROOF_BAD` lines of single partitions, with their tasks.
     pub bad_proofs: Vec<(u32, LineRef)>,
 }

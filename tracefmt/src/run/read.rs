@@ -124,7 +124,8 @@ pub fn read_opened(index: u32, path: String, mut opened: Opened<'_>) -> Result<R
         Ok(scan) => scan,
         Err(source) => return Err(ReadError::Read { path, source }),
     };
-    scan.cut_end |= opened.damage().is_some();
+    scan.damage = opened.damage().cloned();
+    scan.cut_end |= scan.damage.is_some();
     let (lines, bytes) = (scan.ledger.lines(), scan.ledger.bytes());
     let Ok(last) = u32::try_from(lines) else {
         return Err(ReadError::TooLong { path, lines });
@@ -136,6 +137,9 @@ pub fn read_opened(index: u32, path: String, mut opened: Opened<'_>) -> Result<R
     let piece = opened.damage().is_some() || (scan.cut_end && !scan.wrappings.is_empty());
     if piece && scan.lost.lines().last() != Some(&lines) {
         part.lost(index, &[lines]);
+    }
+    if let Some(damage) = &scan.damage {
+        part.damaged(damage);
     }
     let input = Input {
         path,

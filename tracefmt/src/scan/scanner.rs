@@ -127,6 +127,7 @@ impl Scanner {
             overlong,
             wrappings,
             cut_end: cut || parted,
+            damage: None,
         }
     }
 

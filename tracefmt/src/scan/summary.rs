@@ -1,6 +1,7 @@
 //! What a scan leaves behind beside the lines it delivered.
 
 use super::{Ledger, Wrapping};
+use crate::input::Damage;
 
 /// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Scan {
     pub wrappings: Vec<Wrapping>,
     /// The input does not end with a line end.
     pub cut_end: bool,
+    /// What is wrong with the archive that it was unpacked from; who opened the input knows.
+    pub damage: Option<Damage>,
 }
 
 /// Physical line numbers, of which at most [`Places::KEPT_MAX`] are kept.

@@ -12,7 +12,7 @@ use super::super::scene::{Scene, many};
 pub(super) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     let run = scene.run;
     // The line that a cut log ends with is told by `run.truncated`.
-    let cut = matches!(run.end, RunEnd::Cut | RunEnd::Restarted);
+    let cut = matches!(run.end, RunEnd::Cut | RunEnd::Restarted) || run.damage.is_some();
     let whole = |line: &LineRef| !cut || *line != run.last;
     let lost: Vec<LineRef> = run.torn.lost.iter().copied().filter(whole).collect();
     let repaired = run.torn.repaired.len();

@@ -6,10 +6,12 @@
 //! only lacks its line end, or a trace of ours without `TRACE_END`, is a warning: what came after
 //! is not known, and nothing seen is affected. So is a log that merely ends while jobs are open,
 //! which shows no sign of death (the verdict is inconclusive), and a cut line in an input without
-//! any job (an excerpt). It does not see a log cut exactly at a line end after its last job, and
-//! cannot tell a killed process from a copy that broke off.
+//! any job (an excerpt). Where the archive of the log is damaged, that is said in its place. It does
+//! not see a log cut exactly at a line end after its last job, and cannot tell a killed process from
+//! a copy that broke off.
 
 use tracefmt::finding::{Code, Severity};
+use tracefmt::input::{Damage, Fault};
 use tracefmt::run::{LineRef, Outcome, Run, RunEnd};
 
 use super::super::draft::{Draft, Role};
@@ -17,6 +19,9 @@ use super::super::scene::{Scene, many};
 
 pub(crate) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     let run = scene.run;
+    if let Some(damage) = &run.damage {
+        return vec![damaged(scene, damage)];
+    }
     let open = scene.jobs.open;
     let (severity, title) = match run.end {
         RunEnd::Complete | RunEnd::Aborted => return Vec::new(),
@@ -47,6 +52,53 @@ pub(crate) fn find(scene: &Scene<'_>) -> Vec<Draft> {
     // It happens at the run's last line, whatever else is quoted.
     draft.at = run.last;
     vec![draft]
+}
+
+/// The archive of the log is damaged, so that nothing can be said of the process: a log that is
+/// whole but for its archive is a warning.
+fn damaged(scene: &Scene<'_>, damage: &Damage) -> Draft {
+    let run = scene.run;
+    let is_corrupt = damage.fault == Fault::Corrupt;
+    let is_whole = run.end == RunEnd::Complete && scene.jobs.open == 0;
+    let (severity, role) = if is_whole && !is_corrupt {
+        (Severity::Warning, Role::Beside)
+    } else {
+        (Severity::Error, Role::Primary)
+    };
+    let what = match damage.fault {
+        Fault::Cut => "is cut",
+        Fault::Corrupt => "is damaged",
+        Fault::Behind => "is followed by something else",
+    };
+    let ended = match scene.jobs.open {
+        0 => ", after all jobs seen had ended".to_owned(),
+        open => format!(" while {} open", are_open(open)),
+    };
+    let trust = if is_corrupt {
+        "What was read before may be wrong, and what follows from it is no certain sign."
+    } else {
+        "What was read before it is used as it is; what comes behind it is not known."
+    };
+    let why = format!(
+        "At byte {} of what is in it, {} says: {}. {trust} Nothing says that the process died. {}",
+        damage.at,
+        damage.compression,
+        damage.reason,
+        state(scene)
+    );
+    let mut draft = Draft::new(
+        Code::RunTruncated,
+        severity,
+        role,
+        format!("The archive of the log {what}{ended}"),
+    )
+    .of_run(run.index)
+    .because(why)
+    .fix("Take the archive again from where it was made (gzip -t or zstd -t tells a whole one).")
+    .quoting([run.last]);
+    // Of a corrupt one no line is sure, so that nothing comes before it.
+    draft.at = if is_corrupt { run.first } else { run.last };
+    draft
 }
 
 /// How a log stops of which no job is open.

@@ -1,5 +1,6 @@
 //! Diagnoses of hand-built runs, one topic a file.
 
+mod archives;
 mod causes;
 mod counted;
 mod doubts;

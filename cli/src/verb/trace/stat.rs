@@ -91,6 +91,7 @@ fn as_json(source: &Source, stat: &Counted) -> Value {
         },
         "events": stat.events,
         "timings": stat.timings,
+        "damage": stat.scan.damage.as_ref().map(ToString::to_string),
         "wrappings": stat.scan.wrappings.iter().map(|w| format!("{w:?}")).collect::<Vec<_>>(),
         "dialect": dialect,
         "runs": runs,
@@ -111,6 +112,9 @@ fn as_text(source: &Source, stat: &Counted) -> String {
     let ledger = &stat.scan.ledger;
     let (bytes, lines) = (ledger.bytes(), ledger.lines());
     let mut text = format!("{}: {bytes} bytes, {lines} lines\n", source.name);
+    if let Some(damage) = &stat.scan.damage {
+        put(&mut text, format_args!("  damaged: {damage}\n"));
+    }
     if source.bytes != bytes {
         put(
             &mut text,

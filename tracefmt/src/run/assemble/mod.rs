@@ -8,6 +8,7 @@
 //! Nothing here fails: a record that makes no sense is passed over.
 
 use crate::event::{Event, What};
+use crate::input::{Damage, Fault};
 use crate::record::Record;
 use crate::run::mark::PlainMark;
 use crate::run::{Bench, LineRef, Run};
@@ -70,6 +71,17 @@ impl Part {
             if let Some(run) = self.runs.iter_mut().find(of) {
                 run.torn.lost.push(line);
             }
+        }
+    }
+
+    /// The archive of the input is damaged: where bytes may be wrong, of every run.
+    pub(super) fn damaged(&mut self, damage: &Damage) {
+        let touched = match damage.fault {
+            Fault::Corrupt => self.runs.len(),
+            Fault::Cut | Fault::Behind => 1,
+        };
+        for run in self.runs.iter_mut().rev().take(touched) {
+            run.damage = Some(damage.clone());
         }
     }
 }
