@@ -6,8 +6,8 @@
 //! A log with torn lines or unreadable events says so already. Where a trace holds what its
 //! `TRACE_END` counts, no line is lost, and a job that ended well without all its partitions is
 //! `sched.never_started`, or, where those partitions are seen to stop on their way, what says where
-//! (`sched.never_ended`, `sched.never_picked`). It does not see a hole that takes the numbers with it;
-//! a trace of ours that begins without `TRACE_START` and ends without counts is a warning.
+//! (`sched.never_ended`, `sched.never_picked`). It does not see a hole that takes the numbers with
+//! it; a trace of ours that begins without `TRACE_START` and ends without counts is a warning.
 
 use tracefmt::finding::{Code, Severity};
 use tracefmt::run::{Job, JobOutcome, LineRef, Outcome, Task};
@@ -133,7 +133,7 @@ fn stopped_on_its_way(scene: &Scene<'_>, at: Stage, tasks: &[&Task]) -> Draft {
         let proof = match (proven, count) {
             (0, 1) => "No check of its proof is recorded.".to_owned(),
             (0, _) => "No checks of their proofs are recorded.".to_owned(),
-            (n, all) => format!("The proofs of {n} of {all} were checked and hold (PROOF_OK)."),
+            (n, all) => format!("{n} of the {all} proofs were checked and hold (PROOF_OK)."),
         };
         let fix = "Do not use a proof that was not checked; look at what counts the partitions of a \
                    job as done.";
