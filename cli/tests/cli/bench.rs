@@ -70,6 +70,17 @@ fn a_page_without_a_kept_trace_names_no_file_of_the_moment() {
 }
 
 #[test]
+fn a_trace_that_takes_the_place_of_a_file_says_so() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let trace = dir.path().join("run.log");
+    let replaces = format!("replaces {}", trace.display());
+    let first = bench(&trace, &[]);
+    assert!(!first.err.contains(&replaces), "{}", first.err);
+    let second = bench(&trace, &[]);
+    assert!(second.err.contains(&replaces), "{}", second.err);
+}
+
+#[test]
 fn a_healthy_batch_is_clean_everywhere() {
     let dir = tempfile::tempdir().expect("a folder");
     let trace = dir.path().join("run.log");
