@@ -123,6 +123,15 @@ pub fn create(path: &Path) -> Result<File, CliError> {
     })
 }
 
+/// Says that a file which holds something will be written anew.
+#[cfg(feature = "prove")]
+pub fn replaces(path: &Path) {
+    let holds = fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+    if holds && !is_stdout(path) {
+        note(&format!("replaces {}", path.display()));
+    }
+}
+
 /// Runs `write` on a buffered standard output, or standard error where a file of the verb goes to
 /// standard output.
 ///

@@ -36,6 +36,7 @@ pub(super) fn begin(
     let Some(path) = path else {
         return Ok(Tracer::silent(clock));
     };
+    output::replaces(path);
     let file = output::create(path)?;
     head.epoch_unix_us = clock.epoch_unix_us();
     head.run = format!("{id}{:x}", head.epoch_unix_us).into();
