@@ -133,7 +133,7 @@ fn stopped_on_its_way(scene: &Scene<'_>, at: Stage, tasks: &[&Task]) -> Draft {
         let proof = match (proven, count) {
             (0, 1) => "No check of its proof is recorded.".to_owned(),
             (0, _) => "No checks of their proofs are recorded.".to_owned(),
-            (n, all) => format!("{n} of the {all} proofs were checked and hold (PROOF_OK)."),
+            (n, all) => format!("{n} of {all} proofs were checked and hold (PROOF_OK)."),
         };
         let fix = "Do not use a proof that was not checked; look at what counts the partitions of a \
                    job as done.";

@@ -7,8 +7,8 @@
 //! is not known, and nothing seen is affected. So is a log that merely ends while jobs are open,
 //! which shows no sign of death (the verdict is inconclusive), and a cut line in an input without
 //! any job (an excerpt). Where the archive of the log is damaged, that is said in its place. It
-//! does not see a log cut exactly at a line end after its last job, and cannot tell a killed process
-//! from a copy that broke off.
+//! does not see a log cut exactly at a line end after its last job, and cannot tell a killed
+//! process from a copy that broke off.
 
 use tracefmt::finding::{Code, Severity};
 use tracefmt::input::{Damage, Fault};
