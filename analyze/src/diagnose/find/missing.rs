@@ -135,8 +135,8 @@ fn stopped_on_its_way(scene: &Scene<'_>, at: Stage, tasks: &[&Task]) -> Draft {
             (0, _) => "No checks of their proofs are recorded.".to_owned(),
             (n, all) => format!("{n} of {all} proofs were checked and hold (PROOF_OK)."),
         };
-        let fix = "Do not use a proof that was not checked; look at what counts the partitions of a \
-                   job as done.";
+        let fix = "Do not use a proof that was not checked; look at what counts the partitions of \
+                   a job as done.";
         (proof, fix)
     };
     let last = tasks.iter().filter_map(|task| task.moments().next_back());
