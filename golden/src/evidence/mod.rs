@@ -78,8 +78,8 @@ pub struct Column {
     pub spread: Vec<f64>,
     /// Lag-1 autocorrelation of the log times within the run.
     pub phi: Vec<f64>,
-    /// Natural logarithm of the mean over the median: what a few slow ones add. Empty where it is not
-    /// known of every run, as in goldens of before.
+    /// Natural logarithm of the mean over the median: what a few slow ones add. Empty where it is
+    /// not known of every run, as in goldens of before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mean: Vec<f64>,
 }

@@ -101,8 +101,8 @@ pub(super) fn problems(golden: &Snapshot, candidate: &Evidence, options: &Option
     found
 }
 
-/// Phases on one side only. What is not gated is said and forbids nothing; a name that nothing has is
-/// a slip of the pen.
+/// Phases on one side only. What is not gated is said and forbids nothing; a name that nothing has
+/// is a slip of the pen.
 fn phase_sets(golden: &Snapshot, candidate: &Evidence, options: &Options) -> Vec<Problem> {
     // Where nothing was measured, that is said once and not for each phase.
     let measured = !candidate.phases.is_empty();

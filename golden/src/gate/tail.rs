@@ -21,8 +21,8 @@ pub(super) fn problems(pairs: &[Pair<'_>], options: &Options) -> Vec<Problem> {
         (cand - base > line.margins.most).then(|| {
             let percent = |ln: f64| 100.0 * ln.exp_m1();
             let what = format!(
-                "some of its times are much slower than the middle: the mean of every run is at least \
-                 {:.1} % above the median, {:.1} % at most in the golden",
+                "some of its times are much slower than the middle: the mean of every run is at \
+                 least {:.1} % above the median, {:.1} % at most in the golden",
                 percent(cand),
                 percent(base),
             );

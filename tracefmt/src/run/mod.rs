@@ -11,6 +11,7 @@
 mod ahead;
 mod assemble;
 mod attribute;
+mod bench;
 mod benches;
 mod copies;
 mod mark;
@@ -20,6 +21,7 @@ mod read;
 mod step;
 
 pub use assemble::{Builder, Part, Place, Stat, StatRun, StatSink};
+pub use bench::{Bench, BenchProof};
 pub use copies::Copies;
 pub(crate) use mark::PlainMark;
 pub use mark::{Iter as MarkIter, Mark, MarkKind, MarkStore};
@@ -447,42 +449,6 @@ pub struct DeviceEvent {
     pub place: crate::event::Place,
     /// What.
     pub what: crate::event::What<'static>,
-}
-
-/// What the benchmark client printed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bench {
-    /// First line of its output.
-    pub line: LineRef,
-    /// `count:`
-    pub count: Option<u64>,
-    /// `concurrency:`
-    pub concurrency: Option<u64>,
-    /// Wall seconds and prove milliseconds of each proof, with its status word and line.
-    pub proofs: Vec<BenchProof>,
-    /// `total time:` in seconds.
-    pub total_s: Option<f64>,
-    /// `completed:`
-    pub completed: Option<u64>,
-    /// `failed:`
-    pub failed: Option<u64>,
-    /// Proofs a minute.
-    pub throughput: Option<f64>,
-}
-
-/// One proof of the benchmark client.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BenchProof {
-    /// 1-based, in submit order.
-    pub index: u64,
-    /// `COMPLETED`, `FAILED`, ...
-    pub status: String,
-    /// Wall time in seconds.
-    pub wall_s: f64,
-    /// Sum over partitions, milliseconds; 0 on any failure.
-    pub prove_ms: u64,
-    /// Its line.
-    pub line: LineRef,
 }
 
 /// How a run ends.
