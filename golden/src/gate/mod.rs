@@ -65,7 +65,7 @@ pub fn judge(golden: Option<&Snapshot>, candidate: &Evidence, options: &Options)
         problems.extend(say::gains(&verdict, &tested, options));
         problems.extend(say::beside_the_rest(&verdict));
         problems.extend(say::below_clock(&verdict.phases));
-        problems.extend(tail::problems(&pairs, options));
+        problems.extend(tail::problems(&pairs, &verdict.phases));
         problems.extend(say::ungated(&verdict.phases));
     }
     verdict.exact = exact::compare(&golden.exact, &candidate.exact);

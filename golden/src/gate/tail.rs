@@ -4,21 +4,18 @@
 use tracefmt::finding::Code;
 
 use super::Pair;
-use super::options::Options;
 use crate::problem::Problem;
+use crate::verdict::PhaseVerdict;
 
 /// Gated phases of which every candidate run's mean lies further above its median than that of any
 /// run of the golden, by more than a pass allows.
-pub(super) fn problems(pairs: &[Pair<'_>], options: &Options) -> Vec<Problem> {
-    let judged = |pair: &&Pair<'_>| {
-        let named = |names: &[String]| names.iter().any(|name| name == pair.name);
-        !named(&options.ungated) && !named(&options.controls)
-    };
-    let found = pairs.iter().filter(judged).filter_map(|pair| {
-        let line = pair.line(options);
+pub(super) fn problems(pairs: &[Pair<'_>], phases: &[PhaseVerdict]) -> Vec<Problem> {
+    let rows = pairs.iter().zip(phases);
+    let judged = rows.filter(|(_, phase)| phase.gated && !phase.control);
+    let found = judged.filter_map(|(pair, phase)| {
         let base = pair.base.mean.iter().copied().reduce(f64::max)?;
         let cand = pair.cand.mean.iter().copied().reduce(f64::min)?;
-        (cand - base > line.margins.most).then(|| {
+        (cand - base > phase.limit.ln_1p()).then(|| {
             let percent = |ln: f64| 100.0 * ln.exp_m1();
             let what = format!(
                 "some of its times are much slower than the middle: the mean of every run is at \
