@@ -107,13 +107,14 @@ pub fn usage(
         let kernel = kernels.copied().collect::<Cover>().within(span);
         // A tenure whose call is not in the log is one all the same.
         let uncalled = all.uncalled_of(gpu).map(|tenure| tenure.span);
-        let held = spans(holds.iter(), |hold| (hold.acquired, hold.released));
-        let hold = held.spans().iter().copied().chain(uncalled);
-        let hold = hold.collect::<Cover>().within(span);
+        let held = holds.iter().filter_map(tenure);
+        let hold = held.chain(uncalled).collect::<Cover>().within(span);
         (kernel, hold, calls(run, holds, span).within(span))
     };
     let states = || States {
-        failed: tenures(holds.iter().filter(|hold| hold.failed)),
+        failed: (holds.iter().filter(|hold| hold.failed))
+            .filter_map(tenure)
+            .collect(),
         barrier: holds.iter().filter_map(|hold| hold.barrier).collect(),
         preparing: spans(holds.iter(), |hold| (hold.acquired, hold.prepared)),
         waiting: spans(holds.iter(), |hold| (hold.request, hold.acquired)),
@@ -141,8 +142,8 @@ fn spans<'a>(holds: impl Iterator<Item = &'a Hold>, of: impl Fn(&'a Hold) -> (i6
         .collect()
 }
 
-fn tenures<'a, I: Iterator<Item = &'a Hold>>(holds: I) -> Cover {
-    spans(holds, |hold| (hold.acquired, hold.released))
+fn tenure(hold: &Hold) -> Option<Span> {
+    Span::new(hold.acquired, hold.released)
 }
 
 fn calls(run: &Run, holds: &[Hold], span: Span) -> Cover {
