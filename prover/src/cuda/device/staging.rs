@@ -112,9 +112,7 @@ impl<'a> Staging<'a> {
         let copied = share(self.fillers.as_ref(), &mut rows, data, |row, at, from| {
             let piece = &mut row.pieces[row.next];
             row.next = 1 - row.next;
-            let Some(room) = piece.room()?.get_mut(..from.len()) else {
-                return Ok(());
-            };
+            let room = &mut piece.room()?[..from.len()];
             room.copy_from_slice(from);
             let place = buffer.slice(at as u64, from.len() as u64)?;
             // SAFETY: the pinned memory stays, and is not written again before the copy was waited
