@@ -37,7 +37,7 @@ pub(super) fn walk(run: &Run, all: &Reconstruction, late: &Late, max: usize) -> 
         run,
         all,
         late,
-        exact: is_exact(run),
+        tick: tick_us(run),
         max,
         cursor: i64::MAX,
         limit: i64::MAX,
@@ -61,8 +61,8 @@ struct Path<'a> {
     run: &'a Run,
     all: &'a Reconstruction,
     late: &'a Late,
-    /// Times are taken at their word.
-    exact: bool,
+    /// How coarse the times are; with 0 they are taken at their word.
+    tick: i64,
     max: usize,
     /// Start of the step found last: none that is still to be found ends behind it.
     cursor: i64,
@@ -71,7 +71,11 @@ struct Path<'a> {
     found: CriticalPath,
 }
 
-impl Path<'_> {
+impl<'a> Path<'a> {
+    const fn is_exact(&self) -> bool {
+        self.tick == 0
+    }
+
     /// The call of the job that ended last, or the call that did; in a run without any, the
     /// synthesis.
     fn last(&mut self) -> Next {
@@ -111,13 +115,13 @@ impl Path<'_> {
         }
         let (_, hold) = of_job.filter(|_| of_all < end)?;
         let hold_at = self.all.holds.get(hold as usize)?;
-        let task = self.task(hold_at)?.1.clone();
+        let (_, task) = self.task(hold_at)?;
         let latest = self.all.span.map_or(end, |span| span.end);
-        self.step("finish", &task, (hold_at.released, end), latest);
+        self.step("finish", task, (hold_at.released, end), latest);
         Some(Next::Release(hold))
     }
 
-    fn task(&self, hold: &Hold) -> Option<(u32, &Task)> {
+    fn task(&self, hold: &Hold) -> Option<(u32, &'a Task)> {
         let task = self.run.calls.get(hold.call as usize)?.task;
         Some((task, self.run.tasks.get(task as usize)?))
     }
@@ -178,10 +182,9 @@ impl Path<'_> {
         let Some((_, task)) = self.task(hold) else {
             return Next::Stop;
         };
-        let task = task.clone();
         if let Some(end) = task.gpu_end {
             let latest = end_of(&self.late.finish, at);
-            self.step("finish", &task, (hold.released, sane(end.us)), latest);
+            self.step("finish", task, (hold.released, sane(end.us)), latest);
         }
         Next::Release(at)
     }
@@ -193,25 +196,24 @@ impl Path<'_> {
         let Some((index, task)) = self.task(hold) else {
             return Next::Stop;
         };
-        let (task, index) = (task.clone(), index);
         let latest = end_of(&self.late.hold, at);
-        self.step("gpu", &task, (hold.acquired, hold.released), latest);
+        self.step("gpu", task, (hold.acquired, hold.released), latest);
         let latest = end_of(&self.late.before, at);
         if let Some((at, other)) = self.holder_before(at, hold) {
             let handover = (other.released, hold.acquired);
-            self.wait("mutex_wait", &task, handover, latest);
+            self.wait("mutex_wait", task, handover, latest);
             return Next::Release(at);
         }
-        self.wait("mutex_wait", &task, (hold.request, hold.acquired), latest);
-        self.step("pre_lock_cpu", &task, (hold.ready, hold.request), latest);
-        self.before_pickup(at, hold, index, &task)
+        self.wait("mutex_wait", task, (hold.request, hold.acquired), latest);
+        self.step("pre_lock_cpu", task, (hold.ready, hold.request), latest);
+        self.before_pickup(at, hold, index, task)
     }
 
     /// The holder that a call waited for: the one before it, if that left after the call asked.
     fn holder_before(&self, at: u32, hold: &Hold) -> Option<(u32, &Hold)> {
         let before = at.checked_sub(1)?;
         let other = self.all.holds.get(before as usize)?;
-        let waited = if self.exact {
+        let waited = if self.is_exact() {
             hold.request < other.released && other.released <= hold.acquired
         } else {
             hold.request < hold.acquired && hold.acquired - other.released <= HANDOVER_US_MAX
@@ -230,7 +232,7 @@ impl Path<'_> {
         });
         let latest = end_of(&self.late.before, at).saturating_sub(hold.request - hold.ready);
         if let Some((before, freed)) = freed {
-            let late = self.exact || hold.ready - freed <= TOGETHER_US;
+            let late = self.is_exact() || hold.ready - freed <= TOGETHER_US;
             if late && made.is_none_or(|made| made < freed) {
                 self.wait("queue", task, (freed, hold.ready), latest);
                 return Next::Call(before);
@@ -244,29 +246,28 @@ impl Path<'_> {
     }
 
     fn synthesis(&mut self, at: u32) -> Next {
-        let Some(task) = self.run.tasks.get(at as usize).cloned() else {
+        let Some(task) = self.run.tasks.get(at as usize) else {
             return Next::Stop;
         };
         let latest = end_of(&self.late.synthesis, at);
         let Some((start, end)) = task.synth_start.zip(task.synth_end) else {
-            return self.submitted(&task, self.cursor, latest);
+            return self.submitted(task, self.cursor, latest);
         };
         let (start, end) = (sane(start.us), sane(end.us));
-        self.step("synthesis", &task, (start, end), latest);
+        self.step("synthesis", task, (start, end), latest);
         let latest = latest.saturating_sub(end.saturating_sub(start).max(0));
-        match self.before_synthesis(at, start, &task) {
+        match self.before_synthesis(at, start, task) {
             Some((ended, next)) => {
-                self.wait("slot", &task, (ended, start), latest);
+                self.wait("slot", task, (ended, start), latest);
                 next
             }
-            None => self.submitted(&task, start, latest),
+            None => self.submitted(task, start, latest),
         }
     }
 
     /// What ended last before a synthesis began, if that began right behind it and was submitted
     /// by then: the synthesis whose slot it took, or a call whose end made room.
     fn before_synthesis(&self, at: u32, start: i64, task: &Task) -> Option<(i64, Next)> {
-        let tick = if self.exact { 0 } else { TICK_US };
         let slot = self.late.slot_before.get(at as usize).and_then(|before| {
             let end = self.run.tasks.get(before as usize)?.synth_end?;
             Some((sane(end.us), Next::Synthesis(before)))
@@ -275,13 +276,13 @@ impl Path<'_> {
         let call = call.filter(|(over, _)| start - over <= TOGETHER_US);
         let slot_end = slot.as_ref().map(|(end, _)| *end);
         // Of one moment, the slot.
-        let call = call.filter(|(over, _)| slot_end.is_none_or(|end| end + tick < *over));
+        let call = call.filter(|(over, _)| slot_end.is_none_or(|end| end + self.tick < *over));
         let last = match call {
             Some((over, hold)) => (over, Next::Call(hold)),
             None => slot?,
         };
         let submitted = self.job(task).and_then(|job| job.submitted);
-        let waited = submitted.is_none_or(|at| sane(at.us) <= last.0 + tick);
+        let waited = submitted.is_none_or(|at| sane(at.us) <= last.0 + self.tick);
         waited.then_some(last)
     }
 
