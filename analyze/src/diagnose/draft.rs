@@ -3,7 +3,9 @@
 //! `cause`, when all are there.
 
 use tracefmt::finding::{Code, Confidence, Finding, PartitionRef, Severity};
-use tracefmt::run::LineRef;
+use tracefmt::run::{LineRef, Task};
+
+use super::scene::Scene;
 
 /// Most lines that a finding quotes.
 pub(crate) const EVIDENCE_MAX: usize = 8;
@@ -99,6 +101,16 @@ impl Draft {
             self.finding.partition = only.partition;
         }
         self
+    }
+
+    /// Lists the partitions of tasks; a single one fills where it ran, too.
+    pub(crate) fn about_tasks(self, scene: &Scene<'_>, tasks: &[&Task]) -> Self {
+        let mut draft = self.about(tasks.iter().map(|task| scene.name(task)));
+        if let [only] = tasks {
+            draft.finding.worker = only.worker;
+            draft.finding.gpu = only.gpu;
+        }
+        draft
     }
 
     /// Whether it is an error.

@@ -180,7 +180,7 @@ fn draft(scene: &Scene<'_>, stage: Stage, fate: Fate, tasks: &[&Task]) -> Draft 
     };
     let count = tasks.len() as u64;
     let last = tasks.iter().filter_map(|task| task.moments().next_back());
-    let mut draft = Draft::new(
+    Draft::new(
         code,
         severity,
         role,
@@ -190,13 +190,8 @@ fn draft(scene: &Scene<'_>, stage: Stage, fate: Fate, tasks: &[&Task]) -> Draft 
     .because(format!("{why} {}.", of_jobs(tasks)))
     .fix(fix)
     .counting(tasks.len())
-    .about(tasks.iter().map(|task| scene.name(task)))
-    .quoting(last.map(|(_, at)| at.line));
-    if let [only] = tasks {
-        draft.finding.worker = only.worker;
-        draft.finding.gpu = only.gpu;
-    }
-    draft
+    .about_tasks(scene, tasks)
+    .quoting(last.map(|(_, at)| at.line))
 }
 
 /// "They belong to 3 jobs".

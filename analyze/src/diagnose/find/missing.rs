@@ -140,7 +140,7 @@ fn stopped_on_its_way(scene: &Scene<'_>, at: Stage, tasks: &[&Task]) -> Draft {
         (proof, fix)
     };
     let last = tasks.iter().filter_map(|task| task.moments().next_back());
-    let mut draft = Draft::new(
+    Draft::new(
         code,
         Severity::Error,
         Role::Primary,
@@ -153,13 +153,8 @@ fn stopped_on_its_way(scene: &Scene<'_>, at: Stage, tasks: &[&Task]) -> Draft {
     ))
     .fix(fix)
     .counting(count)
-    .about(tasks.iter().map(|task| scene.name(task)))
-    .quoting(last.map(|(_, at)| at.line));
-    if let [only] = tasks {
-        draft.finding.worker = only.worker;
-        draft.finding.gpu = only.gpu;
-    }
-    draft
+    .about_tasks(scene, tasks)
+    .quoting(last.map(|(_, at)| at.line))
 }
 
 /// "Partition 1 of job j", or how many.
