@@ -13,6 +13,7 @@ mod assemble;
 mod attribute;
 mod bench;
 mod benches;
+mod both;
 mod copies;
 mod mark;
 mod miscount;

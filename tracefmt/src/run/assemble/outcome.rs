@@ -1,11 +1,10 @@
 //! The end of a run: what became of each partition and job, and how the log stops.
 
-use std::thread;
-
 use super::dialect;
 use super::features::Sign;
 use super::life::Life;
 use crate::event::EventKind;
+use crate::run::both::{self, both};
 use crate::run::{
     At, Call, Job, JobOutcome, LineRef, Outcome, Run, RunEnd, Task, TroubleClass, attribute,
 };
@@ -48,11 +47,18 @@ impl Life {
         self.settle_tasks();
         self.settle_jobs();
         let mut run = self.run;
+        let unshared = !self.features.has(Sign::SharedGpu);
+        let mut links = self.links;
+        let (shared, starts) = both(
+            run.calls.len() >= both::MANY,
+            || unshared && calls_overlap(&run),
+            || attribute::in_file_order(&run, &mut links),
+        );
         run.jobs = self.jobs.list;
-        attribute::attribute(&mut run, self.links, &mut self.features);
-        if !self.features.has(Sign::SharedGpu) && calls_overlap(&run) {
+        if shared {
             self.features.sign(Sign::SharedGpu);
         }
+        attribute::attribute(&mut run, &links, &starts, &self.features);
         run.dialect = dialect::tell(&self.features);
         let wrote = |kind| self.features.events(kind) > 0;
         let frame = match (wrote(EventKind::TraceStart), wrote(EventKind::TraceEnd)) {
@@ -104,7 +110,7 @@ impl Life {
             said.or_else(|| guess(worker)).or(Some(0))
         };
         // One pass over all tasks for both: a long run has a quarter of a gigabyte of them.
-        each_in_two(&mut self.run.tasks, |task| {
+        both::each(&mut self.run.tasks, |_, task| {
             task.gpu = known(task.worker);
             task.outcome = outcome_of(task);
         });
@@ -123,16 +129,14 @@ impl Life {
         let assembled = self.features.has(Sign::Assembled);
         let ended = self.features.events(EventKind::JobEnd) > 0;
         let told = assembled || ended || self.features.has(Sign::JobLog);
-        let tasks = &self.run.tasks;
-        for (job, times) in self.jobs.list.iter_mut().zip(&self.jobs.times) {
-            if job.outcome != JobOutcome::Open {
-                continue;
-            }
-            if times.ended.is_none() && all_completed(job, tasks, told) {
+        let (tasks, times) = (&self.run.tasks, &self.jobs.times);
+        both::each(&mut self.jobs.list, |index, job| {
+            let ends = times.get(index).is_some_and(|times| times.ended.is_some());
+            if job.outcome == JobOutcome::Open && !ends && all_completed(job, tasks, told) {
                 job.outcome = JobOutcome::Completed;
                 job.ended = last_end(job, tasks);
             }
-        }
+        });
     }
 }
 
@@ -162,25 +166,6 @@ fn last_end(job: &Job, tasks: &[Task]) -> Option<At> {
         .iter()
         .filter_map(|task| tasks.get(*task as usize));
     own.filter_map(|task| task.gpu_end).max()
-}
-
-/// With so many two threads share them.
-const IN_TWO: usize = 1 << 16;
-
-/// Changes every element, with two threads if there are many.
-fn each_in_two<T: Send>(list: &mut [T], change: impl Fn(&mut T) + Sync) {
-    let middle = if list.len() < IN_TWO {
-        0
-    } else {
-        list.len() / 2
-    };
-    let (first, rest) = list.split_at_mut(middle);
-    thread::scope(|scope| {
-        if !first.is_empty() {
-            scope.spawn(|| first.iter_mut().for_each(&change));
-        }
-        rest.iter_mut().for_each(&change);
-    });
 }
 
 /// The furthest step, unless a line said what happened.

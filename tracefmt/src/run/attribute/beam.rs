@@ -2,10 +2,10 @@
 
 use super::hypothesis::{Candidate, Given, Hypothesis, NOBODY};
 use super::live::Live;
-use super::owners::Owners;
 use super::rules::Form;
 use super::span::Span;
 use crate::finding::Confidence;
+use crate::run::mark::Owners;
 use crate::run::{Mark, MarkKind};
 
 /// A way that is strained by so much more than the best is given up, microseconds.

@@ -8,26 +8,23 @@
 //! `Certain` means that the order of lines left one call, given the owners of the lines before;
 //! `Inferred` that times decided with a margin; `Ambiguous` that they did not.
 
-use std::thread;
-
 use super::assemble::{Features, Link, LinkKind};
 use crate::finding::Confidence;
+use crate::run::both::{self, both};
 use crate::run::{Call, MarkKind, MarkStore, Run};
 
 mod beam;
 mod freeing;
 mod hypothesis;
 mod live;
-mod owners;
 mod rules;
 mod span;
 mod walk;
 
 use rules::Form;
 
-/// Gives every timing line its owner.
-pub(crate) fn attribute(run: &mut Run, mut links: Vec<Link>, features: &mut Features) {
-    let form = Form::of(|kind| features.timings(kind) > 0);
+/// Sorts links by their lines, and gives the calls in the order of theirs.
+pub(crate) fn in_file_order(run: &Run, links: &mut [Link]) -> Vec<u32> {
     links.sort_by_key(|link| (link.line, link.what != LinkKind::Left));
     let mut starts: Vec<u32> = (0..u32::try_from(run.calls.len()).unwrap_or(u32::MAX)).collect();
     starts.sort_by_key(|call| {
@@ -35,26 +32,23 @@ pub(crate) fn attribute(run: &mut Run, mut links: Vec<Link>, features: &mut Feat
             .get(*call as usize)
             .map(|call| call.start.line.line)
     });
-    let found = walk::all(run, &links, &starts, form, walk::Parts::default());
+    starts
+}
+
+/// Gives every timing line its owner; links and calls are in the order of the file.
+pub(crate) fn attribute(run: &mut Run, links: &[Link], starts: &[u32], features: &Features) {
+    let form = Form::of(|kind| features.timings(kind) > 0);
+    let found = walk::all(run, links, starts, form, walk::Parts::default());
     for owners in found {
-        owners.write(&mut run.marks);
+        run.marks.own(owners);
     }
     let (marks, calls) = (&run.marks, &mut run.calls);
     let count = calls.len();
-    let by_call = if marks.len() < IN_TWO {
-        settle_calls(marks, calls);
-        marks.by_call(count)
-    } else {
-        thread::scope(|scope| {
-            scope.spawn(|| settle_calls(marks, calls));
-            marks.by_call(count)
-        })
-    };
+    let much = marks.len() >= both::MANY;
+    let settle = || settle_calls(marks, calls);
+    let ((), by_call) = both(much, settle, || marks.by_call(count));
     (run.mark_starts, run.mark_order) = by_call;
 }
-
-/// With so many marks two threads share the work.
-const IN_TWO: usize = 1 << 18;
 
 /// The confidence of each call is that of its least sure line of the GPU threads; the order in
 /// which calls held a GPU is that of their first lines under the lock.

@@ -4,15 +4,15 @@
 //! comes to the middle in the same state as the first does, what it found behind it holds. Where
 //! not, the first goes on to the end alone.
 
-use std::panic::resume_unwind;
 use std::thread;
 
 use super::beam::Beam;
 use super::live::Live;
-use super::owners::Owners;
 use super::rules::Form;
 use super::span::Span;
 use super::{Link, LinkKind};
+use crate::run::both::joined;
+use crate::run::mark::Owners;
 use crate::run::{Call, MarkKind, Run};
 
 /// From `GPU_START` to the entry of the call.
@@ -62,14 +62,12 @@ fn in_two(mut first: Walk<'_>, begin: u32, middle: u32) -> Vec<Owners> {
             second.skip(begin);
             second.until(middle);
             let state = (second.at, second.beam.clone());
-            second.owners = Owners::from(second.at.mark);
+            let (from, count) = (second.at.mark, second.run.marks.len());
+            second.owners = Owners::from(from, count.saturating_sub(from));
             (state, second.finish())
         });
         first.until(middle);
-        match later.join() {
-            Ok(found) => found,
-            Err(panic) => resume_unwind(panic),
-        }
+        joined(later)
     });
     if at_middle.0 == first.at && at_middle.1.agrees(&first.beam) {
         return vec![first.owners, found];
@@ -120,7 +118,7 @@ impl<'a> Walk<'a> {
             order,
             at: At::default(),
             beam: Beam::new(form),
-            owners: Owners::default(),
+            owners: Owners::from(0, run.marks.len()),
         }
     }
 
@@ -323,7 +321,7 @@ mod tests {
     fn owners(all: Vec<Owners>, run: &Run) -> Vec<(Option<u32>, crate::finding::Confidence)> {
         let mut marks = run.marks.clone();
         for owners in all {
-            owners.write(&mut marks);
+            marks.own(owners);
         }
         marks
             .iter()

@@ -1,18 +1,18 @@
 //! Timing lines with their owners, packed: a run of a million partitions has ten million of them,
-//! so a [`MarkStore`] keeps 24 bytes of each, windows and long value lists beside them, and gives
-//! a [`Mark`] out whole.
+//! so a [`MarkStore`] keeps 20 bytes of each and 5 of its owner, windows and long value lists beside
+//! them, and gives a [`Mark`] out whole.
 //!
 //! Deciding who owns a line is not done here but in `run::attribute`.
 
 mod kind;
+mod owner;
 mod pack;
 mod slot;
-
-use rustc_hash::FxHashMap;
 
 use super::LineRef;
 use crate::finding::Confidence;
 use crate::timing::TimingWhat;
+pub(in crate::run) use owner::Owners;
 pub(crate) use pack::PlainMark;
 use slot::{Slot, Windows};
 
@@ -162,7 +162,7 @@ impl Mark {
     }
 }
 
-/// The timing lines of a run in file order, with their long value lists and candidates.
+/// The timing lines of a run in file order, with their long value lists and owners.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MarkStore {
     slots: Vec<Slot>,
@@ -171,9 +171,7 @@ pub struct MarkStore {
     windows: Windows,
     extras: Vec<i64>,
     names: Vec<String>,
-    candidates: Vec<u32>,
-    /// Where the candidates of a mark begin, for the few that have any.
-    candidates_of: FxHashMap<u32, u32>,
+    owners: Owners,
 }
 
 impl MarkStore {
@@ -206,9 +204,10 @@ impl MarkStore {
     /// begin; one more entry than calls.
     pub(super) fn by_call(&self, calls: usize) -> (Vec<u32>, Vec<u32>) {
         let mut starts = vec![0_u32; calls + 1];
-        for slot in &self.slots {
-            if slot.call != NONE
-                && let Some(count) = starts.get_mut(slot.call as usize + 1)
+        let owners = self.owners.calls();
+        for call in owners {
+            if *call != NONE
+                && let Some(count) = starts.get_mut(*call as usize + 1)
             {
                 *count += 1;
             }
@@ -220,9 +219,9 @@ impl MarkStore {
         }
         let mut order = vec![0_u32; total as usize];
         let mut next = starts.clone();
-        for (index, slot) in (0_u32..).zip(&self.slots) {
-            if (slot.call as usize) < calls
-                && let Some(cursor) = next.get_mut(slot.call as usize)
+        for (index, call) in (0_u32..).zip(owners) {
+            if (*call as usize) < calls
+                && let Some(cursor) = next.get_mut(*call as usize)
             {
                 if let Some(entry) = order.get_mut(*cursor as usize) {
                     *entry = index;
@@ -238,15 +237,16 @@ impl MarkStore {
     fn whole(&self, index: usize, slot: &Slot) -> Mark {
         let (after_us, window_us) = self.windows.get(slot.window);
         let (values, extra) = slot.values();
-        let shared = if slot.has_candidates() { index + 1 } else { 0 };
+        let owner = self.owners.get(index);
+        let shared = if owner.has_candidates() { index + 1 } else { 0 };
         Mark {
             after_us,
             window_us,
             line: slot.line,
             input: self.input,
             kind: slot.kind,
-            confidence: slot.confidence(),
-            call: slot.call,
+            confidence: owner.confidence(),
+            call: owner.call,
             // A store never has as many: their lines are numbered in 32 bits.
             shared: u32::try_from(shared).unwrap_or(0),
             extra,
@@ -273,6 +273,7 @@ impl MarkStore {
             a.kind == b.kind && self.what(&a) == self.what(&b)
         };
         if rest.is_empty() && pairs.iter().all(same) {
+            self.owners.halve(self.slots.len());
             super::copies::halve(&mut self.slots, |_, _| true);
         }
     }
@@ -308,17 +309,14 @@ impl MarkStore {
         confidence: Confidence,
         candidates: &[u32],
     ) {
-        let at = self.store_candidates(candidates);
-        let Some(slot) = self.slots.get_mut(index) else {
-            return;
-        };
-        slot.call = call.unwrap_or(NONE);
-        slot.set_confidence(confidence, at > 0);
-        if at > 0
-            && let Ok(index) = u32::try_from(index)
-        {
-            self.candidates_of.insert(index, at);
+        if index < self.slots.len() {
+            self.owners.assign(index, call, confidence, candidates);
         }
+    }
+
+    /// Gives marks the owners that were found for them.
+    pub(super) fn own(&mut self, found: Owners) {
+        self.owners.append(found);
     }
 
     /// Gives some marks the window in which they were printed.
@@ -336,14 +334,10 @@ impl MarkStore {
 
     /// All calls that could own a mark when there are several, sorted, the chosen one included.
     pub fn candidates(&self, mark: &Mark) -> &[u32] {
-        let index = mark.shared.checked_sub(1);
-        let at = index.and_then(|index| self.candidates_of.get(&index).copied());
-        let at = at.unwrap_or(0) as usize;
-        if at == 0 {
-            return &[];
+        match mark.shared.checked_sub(1) {
+            Some(index) => self.owners.candidates(index as usize),
+            None => &[],
         }
-        let len = self.candidates.get(at - 1).map_or(0, |len| *len as usize);
-        self.candidates.get(at..at + len).unwrap_or_default()
     }
 
     /// What a mark reports, all values.
@@ -368,17 +362,6 @@ impl MarkStore {
     fn extras(&self, mark: &Mark, len: usize) -> &[i64] {
         let at = mark.extra as usize;
         self.extras.get(at..at + len).unwrap_or_default()
-    }
-
-    fn store_candidates(&mut self, calls: &[u32]) -> u32 {
-        if calls.len() < 2 {
-            return 0;
-        }
-        self.candidates
-            .push(u32::try_from(calls.len()).unwrap_or(NONE));
-        let at = u32::try_from(self.candidates.len()).unwrap_or(0);
-        self.candidates.extend_from_slice(calls);
-        at
     }
 
     fn store_extras(&mut self, values: &[i64]) -> u32 {

@@ -1,7 +1,6 @@
-//! What a [`MarkStore`](super::MarkStore) keeps of each timing line: 24 bytes, windows by number.
+//! What a [`MarkStore`](super::MarkStore) keeps of each timing line: 20 bytes, windows by number.
 
 use super::{MarkKind, NONE};
-use crate::finding::Confidence;
 
 /// One timing line. What a kind does not need gives room to what it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,23 +8,16 @@ pub(super) struct Slot {
     pub(super) line: u32,
     /// Index into [`Windows`].
     pub(super) window: u32,
-    pub(super) call: u32,
     values: [i32; 2],
     /// The GPU thread of a line with two values; of a phase, bits 32 to 47 of its length.
     small: u16,
     pub(super) kind: MarkKind,
-    /// The confidence in the low bits, [`HAS_CANDIDATES`].
-    flags: u8,
 }
 
-const _: () = assert!(size_of::<Slot>() == 24, "ten million of them are kept");
-
-const HAS_CANDIDATES: u8 = 0x80;
-const INFERRED: u8 = 1;
-const CERTAIN: u8 = 2;
+const _: () = assert!(size_of::<Slot>() == 20, "ten million of them are kept");
 
 impl Slot {
-    /// A line without an owner. GPU numbers beyond the 65,535th share the last number; a phase of
+    /// What is kept of a line. GPU numbers beyond the 65,535th share the last number; a phase of
     /// more than 8 years is cut.
     pub(super) fn new(line: u32, kind: MarkKind, [first, second]: [i32; 2], extra: u32) -> Self {
         let low = |wide: u32| u16::try_from(wide).unwrap_or(u16::MAX);
@@ -45,11 +37,9 @@ impl Slot {
         Self {
             line,
             window: 0,
-            call: NONE,
             values,
             small,
             kind,
-            flags: 0,
         }
     }
 
@@ -67,31 +57,6 @@ impl Slot {
             | MarkKind::Other => ([first, 0], second.cast_unsigned()),
             _ => (self.values, 0),
         }
-    }
-
-    #[inline]
-    pub(super) const fn confidence(&self) -> Confidence {
-        match self.flags & !HAS_CANDIDATES {
-            CERTAIN => Confidence::Certain,
-            INFERRED => Confidence::Inferred,
-            _ => Confidence::Ambiguous,
-        }
-    }
-
-    pub(super) fn set_confidence(&mut self, confidence: Confidence, candidates: bool) {
-        self.flags = match confidence {
-            Confidence::Certain => CERTAIN,
-            Confidence::Inferred => INFERRED,
-            Confidence::Ambiguous => 0,
-        };
-        if candidates {
-            self.flags |= HAS_CANDIDATES;
-        }
-    }
-
-    #[inline]
-    pub(super) const fn has_candidates(&self) -> bool {
-        self.flags & HAS_CANDIDATES != 0
     }
 }
 
