@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use super::both::joined;
 use super::mark::PlainMark;
 use super::read::is_ours;
 use super::{Builder, Place};
@@ -59,6 +60,11 @@ impl Range {
         self.from as usize..self.to as usize
     }
 }
+
+const _: () = assert!(
+    size_of::<Item>() <= 40,
+    "fourteen million cross in a long log"
+);
 
 #[derive(Clone, Copy, Debug)]
 enum Packed {
@@ -215,10 +221,7 @@ pub(super) fn scan_into<R: Read + Send>(input: R, builder: &mut Builder) -> io::
             // Nobody takes it back at the end.
             drop(back.try_send(batch));
         }
-        match scanning.join() {
-            Ok(scan) => scan,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
+        joined(scanning)
     })
 }
 

@@ -273,7 +273,7 @@ const STAMP_END: usize = 34;
 /// The class of a line that its head settles: nothing in it hints at a second line. `marked`: a
 /// byte that may end a second stamp stands behind the place of the first, as when a restarted
 /// daemon's line is glued to the cut last line of the old one.
-#[inline]
+#[inline(always)]
 fn quick_class(text: &[u8], marked: bool) -> Option<(Class, Option<Plain<'_>>)> {
     const SETTLED: [Class; 3] = [Class::Tracing, Class::EngineOther, Class::Foreign];
     let head = head::of(text);

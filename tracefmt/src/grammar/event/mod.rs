@@ -30,16 +30,25 @@ pub fn parse_event(text: &[u8]) -> Option<Event<'_>> {
 }
 
 /// An event of the old dialects without its job id: what most lines of a log say, small enough to
-/// be kept for another thread.
+/// be kept for another thread. Plain numbers only: the compiler moves them one by one, where it
+/// would write an optional one in two pieces and read it back at once, which stalls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlainEvent {
     /// Milliseconds since the epoch.
     pub(crate) ms: u64,
-    place: legacy::PlainPlace,
+    /// How long it took, milliseconds; 0 where no such thing is said.
+    spent_ms: u32,
+    worker: u32,
+    partition: u32,
     step: legacy::Step,
+    /// [`PlainEvent::WORKER`], [`PlainEvent::PARTITION`]
+    has: u8,
 }
 
 impl PlainEvent {
+    const WORKER: u8 = 1;
+    const PARTITION: u8 = 2;
+
     /// The event of a job.
     #[inline]
     pub(crate) fn of_job<'a>(&self, job: &'a str) -> Event<'a> {
@@ -47,15 +56,20 @@ impl PlainEvent {
             ms: self.ms,
             t_us: None,
             job: std::borrow::Cow::Borrowed(job),
-            place: self.place.place(),
-            what: self.step.what(),
+            place: self.place(),
+            what: self.step.what(u64::from(self.spent_ms)),
         }
     }
 
     /// Where it happened.
     #[inline]
     pub(crate) fn place(&self) -> Place {
-        self.place.place()
+        let known = |flag, number| (self.has & flag != 0).then_some(number);
+        Place {
+            gpu: None,
+            worker: known(Self::WORKER, self.worker),
+            partition: known(Self::PARTITION, self.partition),
+        }
     }
 
     /// What kind it is.
@@ -73,9 +87,21 @@ impl PlainEvent {
 pub(crate) fn parse_plain_event(text: &[u8]) -> Option<(PlainEvent, &[u8])> {
     let (ms, rest) = number::front(text.strip_prefix(b"TIMELINE,")?)?;
     let split = legacy::split(rest.strip_prefix(b",")?)?;
-    let step = split.step()?;
-    let place = split.plain_place();
-    is_plain_job(split.job).then_some((PlainEvent { ms, place, step }, split.job))
+    let (step, spent_ms) = split.plain()?;
+    if !is_plain_job(split.job) {
+        return None;
+    }
+    let worker = split.worker.map_or(0, |_| PlainEvent::WORKER);
+    let partition = split.partition.map_or(0, |_| PlainEvent::PARTITION);
+    let event = PlainEvent {
+        ms,
+        spent_ms,
+        worker: split.worker.unwrap_or(0),
+        partition: split.partition.unwrap_or(0),
+        step,
+        has: worker | partition,
+    };
+    Some((event, split.job))
 }
 
 /// Whether a job id is made of `-`, `_`, digits and letters up to `z` but `L`, and nothing that
@@ -113,7 +139,7 @@ fn old<'a>(ms: u64, split: &legacy::Split<'a>) -> Event<'a> {
         ms,
         t_us: None,
         job: text::lossy(split.job),
-        place: split.plain_place().place(),
+        place: split.place(),
         what: split.what(),
     }
 }

@@ -2,12 +2,17 @@
 //! the closed set of shapes from its first byte to its last, so it holds no other line; all else
 //! is left to [`super::parse_timing`].
 
+#![expect(
+    clippy::inline_always,
+    reason = "a mark is given back through memory by a call, and read in other pieces than it was written"
+)]
+
 use super::number;
 use crate::run::{MarkKind, PlainMark};
 
 /// Reads a line of one of the kinds without text whose values are short, not negative and without
 /// a tag; none for all others.
-#[inline]
+#[inline(always)]
 pub(crate) fn parse_plain_timing(text: &[u8]) -> Option<PlainMark> {
     let body = text.strip_prefix(b"CUZK_TIMING: ")?;
     let head = body.first_chunk::<8>()?;
@@ -36,7 +41,7 @@ pub(crate) fn parse_plain_timing(text: &[u8]) -> Option<PlainMark> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn gpu_thread(body: &[u8]) -> Option<PlainMark> {
     let (thread, rest) = number::front(body.strip_prefix(b"gpu_tid=")?)?;
     let thread = i32::try_from(thread).ok()?;
@@ -59,18 +64,18 @@ fn gpu_thread(body: &[u8]) -> Option<PlainMark> {
 }
 
 /// `<key><number>` and nothing else.
-#[inline]
+#[inline(always)]
 fn last(body: &[u8], key: &[u8]) -> Option<i32> {
     let (head, value) = number::back(body)?;
     (head == key).then(|| i32::try_from(value).ok())?
 }
 
-#[inline]
+#[inline(always)]
 fn one(body: &[u8], kind: MarkKind, key: &[u8]) -> Option<PlainMark> {
     Some(PlainMark::new(kind, [last(body, key)?, 0]))
 }
 
-#[inline]
+#[inline(always)]
 fn two(body: &[u8], kind: MarkKind, [key, other]: [&[u8]; 2]) -> Option<PlainMark> {
     let (value, rest) = number::front(body.strip_prefix(key)?)?;
     let values = [i32::try_from(value).ok()?, last(rest, other)?];
