@@ -132,7 +132,7 @@ fn table_of(name: &str, run: &Run, truth: &Value, table: &mut String) -> usize {
     let mut bad = 0;
     for gpu in truth["gpus"].as_array().unwrap() {
         let ordinal = u32::try_from(gpu["gpu"].as_u64().unwrap()).unwrap();
-        let usage = usage(run, &all, &demand, ordinal, Options::default().listing()).unwrap();
+        let usage = usage(&all, &demand, ordinal, Options::default().listing()).unwrap();
         let span_us = gpu["span_end_us"].as_f64().unwrap() - gpu["span_start_us"].as_f64().unwrap();
         let label = format!("{name} run {} gpu {ordinal}", run.index);
         let by_kernel = &gpu["idle_by_cause_us"];

@@ -1,5 +1,6 @@
 //! How one GPU spent a run, as the result shows it.
 
+use rayon::prelude::*;
 use tracefmt::finding::Confidence;
 use tracefmt::run::Run;
 
@@ -47,26 +48,31 @@ fn listed(run: &Run, all: &Reconstruction, gpu: u32, gaps: &[Gap]) -> Vec<IdleGa
     let lost = all.uncalled_of(gpu).map(|_| Confidence::Inferred);
     let confidence = confidence.chain(lost).min();
     let confidence = confidence.unwrap_or(Confidence::Certain);
-    let mut behind = 0;
-    let mut list = Vec::with_capacity(gaps.len());
-    for gap in gaps {
-        while holds
-            .get(behind)
-            .is_some_and(|hold| hold.acquired <= gap.span.start)
-        {
-            behind += 1;
-        }
-        list.push(IdleGap {
-            start_ms: ms(gap.span.start),
-            end_ms: ms(gap.span.end),
-            ms: ms(gap.span.us()),
-            cause: gap.cause,
-            confidence,
-            lines: lines(run, holds, behind, gap),
-        });
-    }
-    list
+    // A piece after the other in one pass over the holds, several pieces side by side.
+    let piece = |gaps: &[Gap]| -> Vec<IdleGap> {
+        let first = gaps.first().map_or(i64::MIN, |gap| gap.span.start);
+        let mut behind = holds.partition_point(|hold| hold.acquired <= first);
+        let row = |gap: &Gap| {
+            let rest = holds.get(behind..).unwrap_or_default();
+            let passed = |hold: &&Hold| hold.acquired <= gap.span.start;
+            behind += rest.iter().take_while(passed).count();
+            IdleGap {
+                start_ms: ms(gap.span.start),
+                end_ms: ms(gap.span.end),
+                ms: ms(gap.span.us()),
+                cause: gap.cause,
+                confidence,
+                lines: lines(run, holds, behind, gap),
+            }
+        };
+        gaps.iter().map(row).collect()
+    };
+    let pieces: Vec<Vec<IdleGap>> = gaps.par_chunks(GAPS_AT_ONCE).map(piece).collect();
+    pieces.into_iter().flatten().collect()
 }
+
+/// Gaps that are listed in one piece.
+const GAPS_AT_ONCE: usize = 4096;
 
 /// Lines around a gap: the last one of the call before, and what the next call waited for.
 /// `behind` is the first hold that starts behind the gap's start.

@@ -78,7 +78,7 @@ fn add_run(trace: &Trace, run: &Run, options: &Options, analysis: &mut Analysis)
     let rows = || {
         let demand = Demand::of(run, span);
         let row = |gpu: &u32| {
-            let usage = usage(run, &all, &demand, *gpu, options.listing())?;
+            let usage = usage(&all, &demand, *gpu, options.listing())?;
             Some(gpu::row(run, &all, &usage, *gpu))
         };
         all.gpus.iter().filter_map(row).collect::<Vec<_>>()

@@ -27,6 +27,8 @@ enum Stage {
 }
 
 impl Stage {
+    const ALL: [Self; 2] = [Self::Synthesis, Self::Gpu];
+
     /// When a partition could begin here (if that is known), began, and was over.
     fn times(self, task: &Task) -> (Option<At>, Option<At>, Option<At>) {
         match self {
@@ -57,11 +59,8 @@ struct Left<'a> {
 
 /// The finding about a run, if there is one.
 pub fn out_of_order(sight: &Sight<'_>) -> Option<Finding> {
-    let order = by_job(&sight.run.tasks);
-    let stages = [Stage::Synthesis, Stage::Gpu];
-    let mut found = stages
-        .into_iter()
-        .map(|stage| (stage, left(&sight.run.tasks, &order, stage)));
+    let left = left(&sight.run.tasks, &by_job(&sight.run.tasks));
+    let mut found = Stage::ALL.into_iter().zip(left);
     let (stage, left) = found.find(|(_, left)| !left.is_empty())?;
     Some(finding(sight, stage, &left))
 }
@@ -69,47 +68,50 @@ pub fn out_of_order(sight: &Sight<'_>) -> Option<Finding> {
 /// The tasks with a partition, by job and partition.
 fn by_job(tasks: &[Task]) -> Vec<u32> {
     let keyed = |(index, task): (u32, &Task)| Some((task.job, task.partition?, index));
-    let mut keyed: Vec<(u32, u32, u32)> = (0..).zip(tasks).filter_map(keyed).collect();
-    if !keyed.is_sorted() {
-        keyed.sort_unstable();
+    let mut list: Vec<(u32, u32, u32)> = Vec::with_capacity(tasks.len());
+    list.extend((0..).zip(tasks).filter_map(keyed));
+    if !list.is_sorted() {
+        list.sort_unstable();
     }
-    keyed.into_iter().map(|(.., index)| index).collect()
+    list.into_iter().map(|(.., index)| index).collect()
 }
 
-/// The partitions that were left behind at a stage.
-fn left<'a>(tasks: &'a [Task], order: &[u32], stage: Stage) -> Vec<Left<'a>> {
+/// The partitions that were left behind at each stage.
+fn left<'a>(tasks: &'a [Task], order: &[u32]) -> [Vec<Left<'a>>; 2] {
     let task = |at: &u32| tasks.get(*at as usize);
-    let mut found = Vec::new();
+    let mut found = [Vec::new(), Vec::new()];
     // When the first of the partitions behind in the same job was over: most are never passed.
-    let mut first_over: Option<(u32, i64)> = None;
+    let mut first_over: Option<(u32, [i64; 2])> = None;
     for (at, this) in order.iter().enumerate().rev() {
         let Some(this) = task(this) else { continue };
-        let (_, began, over) = stage.times(this);
         let behind = first_over.filter(|(job, _)| *job == this.job);
-        if began
-            .zip(behind)
-            .is_some_and(|(began, (_, over))| over <= began.us)
-        {
-            let later = order
-                .iter()
-                .skip(at + 1)
-                .take(NEIGHBOURS_MAX)
-                .filter_map(task);
-            let of_job = later.take_while(|later| later.job == this.job);
-            let passed = of_job.filter(|later| later.partition > this.partition);
-            let passed: Vec<_> = passed
-                .filter(|later| stage.is_passed(this, later))
-                .collect();
-            if passed.len() >= PASSED_MIN {
-                found.push(Left { task: this, passed });
+        let mut least = behind.map_or([i64::MAX; 2], |(_, least)| least);
+        for ((stage, found), least) in Stage::ALL.into_iter().zip(&mut found).zip(&mut least) {
+            let (_, began, over) = stage.times(this);
+            if began.is_some_and(|began| *least <= began.us) {
+                let later = order.iter().skip(at + 1).take(NEIGHBOURS_MAX);
+                let passed = passed(this, later.filter_map(task), stage);
+                if passed.len() >= PASSED_MIN {
+                    found.push(Left { task: this, passed });
+                }
             }
+            *least = over.map_or(*least, |over| over.us.min(*least));
         }
-        let own = over.map_or(i64::MAX, |over| over.us);
-        let least = behind.map_or(own, |(_, least)| least.min(own));
         first_over = Some((this.job, least));
     }
-    found.reverse();
+    for found in &mut found {
+        found.reverse();
+    }
     found
+}
+
+/// The partitions that went before one, out of those that stand behind it.
+fn passed<'a>(this: &Task, later: impl Iterator<Item = &'a Task>, stage: Stage) -> Vec<&'a Task> {
+    let of_job = later.take_while(|later| later.job == this.job);
+    let passed = of_job.filter(|later| later.partition > this.partition);
+    passed
+        .filter(|later| stage.is_passed(this, later))
+        .collect()
 }
 
 fn finding(sight: &Sight<'_>, stage: Stage, left: &[Left<'_>]) -> Finding {
@@ -195,7 +197,11 @@ mod tests {
     }
 
     fn numbers(tasks: &[Task], stage: Stage) -> Vec<(u32, usize)> {
-        let left = left(tasks, &by_job(tasks), stage);
+        let [synthesis, gpu] = left(tasks, &by_job(tasks));
+        let left = match stage {
+            Stage::Synthesis => synthesis,
+            Stage::Gpu => gpu,
+        };
         let number = |left: &Left<'_>| (left.task.partition.unwrap(), left.passed.len());
         left.iter().map(number).collect()
     }

@@ -59,6 +59,9 @@ pub(super) fn place(
 ) {
     let (order, last) = lock_order(run, order);
     let tuning = Tuning::of(run, &order);
+    all.holds.reserve(order.len());
+    // Two stretches each at most, where they are not recorded.
+    all.kernels.reserve(2 * order.len());
     let equations = |index: &u32| Equations::of(run, &tuning, *index as usize);
     let mut chunks = order.chunks(CALLS_AT_ONCE);
     let first = chunks.next().unwrap_or_default();
@@ -189,6 +192,8 @@ fn push(run: &Run, gpu: u32, call: &Call, place: Place, all: &mut Reconstruction
     all.holds.push(Hold {
         call: index,
         gpu,
+        started: call.started.map(|at| at.us),
+        over: call.end.map(|at| at.us),
         ready: call.ready.unwrap_or(start).us.min(place.request),
         request: place.request,
         acquired: place.acquired,

@@ -40,19 +40,60 @@ impl From<Span> for Cover {
 }
 
 impl FromIterator<Span> for Cover {
-    /// The union of spans in any order; linear where they come nearly sorted.
     fn from_iter<I: IntoIterator<Item = Span>>(spans: I) -> Self {
-        let mut spans: Vec<Span> = spans.into_iter().filter(|s| s.start < s.end).collect();
-        // Stable on purpose: it finds the sorted stretches that logs are made of.
-        spans.sort_by_key(|span| span.start);
-        spans.dedup_by(|next, kept| {
-            let touches = next.start <= kept.end;
-            if touches {
-                kept.end = kept.end.max(next.end);
+        let spans = spans.into_iter();
+        let mut union = Union::default();
+        union.spans.reserve(spans.size_hint().0);
+        for span in spans {
+            union.add(span);
+        }
+        union.close()
+    }
+}
+
+/// The union of spans in any order; linear where they come nearly sorted, as in a log.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Union {
+    spans: Vec<Span>,
+    /// One came before the one that was added before it.
+    is_unsorted: bool,
+}
+
+impl Union {
+    /// Adds one.
+    pub(crate) fn add(&mut self, span: Span) {
+        if span.start >= span.end {
+            return;
+        }
+        match self.spans.last_mut() {
+            Some(last) if last.start > span.start => self.is_unsorted = true,
+            Some(last) if last.end >= span.start => {
+                last.end = last.end.max(span.end);
+                return;
             }
-            touches
-        });
-        Self { spans }
+            _ => {}
+        }
+        self.spans.push(span);
+    }
+
+    /// The set of all that was added.
+    pub(crate) fn close(self) -> Cover {
+        let Self {
+            mut spans,
+            is_unsorted,
+        } = self;
+        if is_unsorted {
+            // Stable on purpose: it finds the sorted stretches that logs are made of.
+            spans.sort_by_key(|span| span.start);
+            spans.dedup_by(|next, kept| {
+                let touches = next.start <= kept.end;
+                if touches {
+                    kept.end = kept.end.max(next.end);
+                }
+                touches
+            });
+        }
+        Cover { spans }
     }
 }
 

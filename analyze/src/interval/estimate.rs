@@ -40,6 +40,8 @@ pub(super) struct Call {
     pub(super) printed: Printed,
     pub(super) ready: Option<At>,
     pub(super) start: Option<At>,
+    /// `GPU_START` of its partition, which a call that was repeated shares with the others.
+    pub(super) started: Option<At>,
     pub(super) end: Option<At>,
     pub(super) outcome: Outcome,
 }
@@ -62,6 +64,7 @@ impl Call {
                 .and_then(|task| task.pickup.or(task.gpu_start))
                 .map(sane_at),
             start: call.map(|call| sane_at(call.start)),
+            started: task.and_then(|task| task.gpu_start).map(sane_at),
             end: task.and_then(|task| task.gpu_end).map(sane_at),
             outcome: task.map(|task| task.outcome).unwrap_or_default(),
         }

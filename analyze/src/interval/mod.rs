@@ -18,6 +18,7 @@ mod exact;
 mod printed;
 mod tuning;
 
+pub(crate) use cover::Union;
 pub use cover::{Cover, Cursor, Span};
 pub(crate) use printed::sane;
 
@@ -31,6 +32,10 @@ pub struct Hold {
     pub call: u32,
     /// GPU, 0 where the log does not say.
     pub gpu: u32,
+    /// `GPU_START` of its partition; none if the log does not say.
+    pub started: Option<i64>,
+    /// `GPU_END` of its partition; none if the log does not say.
+    pub over: Option<i64>,
     /// The worker took the partition.
     pub ready: i64,
     /// It asked for the lock.
@@ -110,6 +115,14 @@ impl Reconstruction {
 
 /// Rebuilds the times of all calls of a run.
 pub fn reconstruct(run: &Run) -> Reconstruction {
+    let (mut all, events) = rayon::join(|| placed(run), || span_of_events(run));
+    all.span = events.and_then(|events| whole_span(events, &all));
+    close_open_holds(&mut all);
+    all
+}
+
+/// The calls of a run where their lines put them; what has no end is open still.
+fn placed(run: &Run) -> Reconstruction {
     let gpus = gpus_of(run);
     let records = exact::Records::of(run);
     let mut all = Reconstruction::default();
@@ -126,10 +139,8 @@ pub fn reconstruct(run: &Run) -> Reconstruction {
         let added = all.holds.get_mut(from..).unwrap_or_default();
         added.sort_by_key(|hold| hold.acquired);
     }
-    all.span = span(run, &all);
     all.gpus = gpus;
     all.uncalled = records.uncalled;
-    close_open_holds(&mut all);
     all
 }
 
@@ -189,13 +200,18 @@ pub fn span_of_events(run: &Run) -> Option<Span> {
     Some(Span { start, end })
 }
 
-fn span(run: &Run, all: &Reconstruction) -> Option<Span> {
-    let events = span_of_events(run)?;
-    let ends = all.kernels.iter().map(|kernel| kernel.end);
-    let last_kernel = ends.filter(|end| *end != OPEN_END).max();
-    let open = all.holds.iter().filter(|hold| hold.open);
-    let signs = open.flat_map(|hold| [hold.request, hold.acquired, hold.prepared]);
-    let last_sign = signs.filter(|us| *us != OPEN_END).max();
+/// The span of the events with the kernels and the last signs of what is open.
+fn whole_span(events: Span, all: &Reconstruction) -> Option<Span> {
+    let kernels = || {
+        let ends = all.kernels.iter().map(|kernel| kernel.end);
+        ends.filter(|end| *end != OPEN_END).max()
+    };
+    let signs = || {
+        let open = all.holds.iter().filter(|hold| hold.open);
+        let signs = open.flat_map(|hold| [hold.request, hold.acquired, hold.prepared]);
+        signs.filter(|us| *us != OPEN_END).max()
+    };
+    let (last_kernel, last_sign) = rayon::join(kernels, signs);
     let end = Some(events.end).max(last_kernel).max(last_sign)?;
     Span::new(events.start, end)
 }
@@ -206,17 +222,25 @@ const OPEN_END: i64 = i64::MAX;
 /// Lets what the log's end cut off last until the end of the run.
 fn close_open_holds(all: &mut Reconstruction) {
     let Some(span) = all.span else { return };
-    for kernel in &mut all.kernels {
-        kernel.end = kernel.end.min(span.end.max(kernel.start));
-    }
-    for hold in &mut all.holds {
-        hold.acquired = hold.acquired.min(span.end.max(hold.request));
-        hold.prepared = hold
-            .prepared
-            .clamp(hold.acquired, span.end.max(hold.acquired));
-        hold.released = hold.released.min(span.end.max(hold.acquired));
-        if let Some(barrier) = &mut hold.barrier {
-            barrier.end = barrier.end.min(span.end.max(barrier.start));
+    let (kernels, holds) = (&mut all.kernels, &mut all.holds);
+    let close_kernels = || {
+        for kernel in kernels {
+            kernel.end = kernel.end.min(span.end.max(kernel.start));
         }
+    };
+    let close_holds = || {
+        for hold in holds {
+            close(hold, span.end);
+        }
+    };
+    rayon::join(close_kernels, close_holds);
+}
+
+fn close(hold: &mut Hold, end: i64) {
+    hold.acquired = hold.acquired.min(end.max(hold.request));
+    hold.prepared = hold.prepared.clamp(hold.acquired, end.max(hold.acquired));
+    hold.released = hold.released.min(end.max(hold.acquired));
+    if let Some(barrier) = &mut hold.barrier {
+        barrier.end = barrier.end.min(end.max(barrier.start));
     }
 }

@@ -72,11 +72,10 @@ impl Calls {
         // By number: a log may call a worker anything, and then a list of all numbers has no room.
         let mut last: BTreeMap<u32, u32> = BTreeMap::new();
         for (index, hold) in (0_u32..).zip(&all.holds) {
-            let call = run.calls.get(hold.call as usize);
-            let task = call.and_then(|call| run.tasks.get(call.task as usize));
-            let over = task.and_then(|task| task.gpu_end);
-            calls.over.push(over.map_or(NEVER, |over| sane(over.us)));
-            let Some(call) = call else { continue };
+            calls.over.push(hold.over.unwrap_or(NEVER));
+            let Some(call) = run.calls.get(hold.call as usize) else {
+                continue;
+            };
             calls.hold_of.set(call.task as usize, Some(index));
             let before = call.worker.and_then(|worker| last.insert(worker, index));
             // Only where workers prove one call at a time.
@@ -96,9 +95,10 @@ impl Late {
             (slot_before(&times, tick), times)
         };
         let (calls, (slot_before, times)) = rayon::join(|| Calls::of(run, all, tick), syntheses);
-        let ended = (0_u32..).zip(&calls.over);
-        let ended = ended.map(|(hold, over)| (*over, hold));
-        let mut ended: Vec<(i64, u32)> = ended.filter(|(over, _)| *over != NEVER).collect();
+        let mut ended = Vec::with_capacity(calls.over.len());
+        let known = (0_u32..).zip(&calls.over);
+        let known = known.map(|(hold, over)| (*over, hold));
+        ended.extend(known.filter(|(over, _)| *over != NEVER));
         ended.sort_unstable();
         let mut late = Self {
             worker_before: calls.worker_before,
@@ -191,10 +191,9 @@ fn synthesis(task: &Task) -> (i64, i64) {
 /// one shorter than a tick still comes before what it allows, so that no chain leads in a circle.
 fn slot_before(times: &[(i64, i64)], tick: i64) -> Links {
     let sorted = |us: fn(&(i64, i64), i64) -> Option<i64>| {
-        let known = (0_u32..).zip(times);
-        let mut known: Vec<(i64, u32)> = known
-            .filter_map(|(index, times)| Some((us(times, tick)?, index)))
-            .collect();
+        let mut known: Vec<(i64, u32)> = Vec::with_capacity(times.len());
+        let all = (0_u32..).zip(times);
+        known.extend(all.filter_map(|(index, times)| Some((us(times, tick)?, index))));
         known.sort_unstable();
         known
     };

@@ -79,7 +79,9 @@ impl Tallies {
     fn tally(&mut self, name: Name<'_>, place: usize) -> Option<&mut Tally> {
         let list = match name {
             Name::Known(phase) => {
-                self.known.resize_with(KnownPhase::COUNT, Vec::new);
+                if self.known.is_empty() {
+                    self.known.resize_with(KnownPhase::COUNT, Vec::new);
+                }
                 self.known.get_mut(phase.index())?
             }
             Name::Own(name) => {
