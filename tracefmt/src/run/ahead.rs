@@ -155,20 +155,21 @@ impl Packer {
         Packed::Line(class, Range::of(from, self.batch.text.len()))
     }
 
-    fn packed(&mut self, line: &Line<'_>) -> Packed {
-        match line.plain {
-            Some(Plain::Event(event, job)) => return Packed::Event(event, self.id(job)),
-            Some(Plain::Timing(mark)) => return Packed::Timing(mark),
-            None => {}
-        }
-        if line.class == Class::Timing {
-            let timing = grammar::parse_timing(line.text);
-            let plain = PlainMark::of(&timing.what).filter(|_| timing.tag.is_none());
-            if let Some(plain) = plain {
-                return Packed::Timing(plain);
+    /// A line that the scanner has not typed. Takes its fields, so that a [`Line`] need not lie in
+    /// memory for the others.
+    #[inline(never)]
+    fn untyped(&mut self, place: Place, class: Class, text: &[u8]) {
+        let what = match class {
+            Class::Torn => Packed::Fragment,
+            Class::Tracing | Class::EngineOther if !is_ours(text) => return,
+            Class::Timing => {
+                let timing = grammar::parse_timing(text);
+                let plain = PlainMark::of(&timing.what).filter(|_| timing.tag.is_none());
+                plain.map_or_else(|| self.text(class, text), Packed::Timing)
             }
-        }
-        self.text(line.class, line.text)
+            _ => self.text(class, text),
+        };
+        self.put(place, what);
     }
 }
 
@@ -180,6 +181,11 @@ impl Sink for Packer {
         WANTED
     }
 
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "what the scanner typed goes from its registers into the batch"
+    )]
     fn line(&mut self, line: &Line<'_>) {
         let Ok(number) = u32::try_from(line.number) else {
             return;
@@ -188,12 +194,14 @@ impl Sink for Packer {
             line: number,
             repaired: line.repaired,
         };
-        let what = match line.class {
-            Class::Torn => Packed::Fragment,
-            Class::Tracing | Class::EngineOther if !is_ours(line.text) => return,
-            _ => self.packed(line),
-        };
-        self.put(place, what);
+        match line.plain {
+            Some(Plain::Event(event, job)) => {
+                let id = self.id(job);
+                self.put(place, Packed::Event(event, id));
+            }
+            Some(Plain::Timing(mark)) => self.put(place, Packed::Timing(mark)),
+            None => self.untyped(place, line.class, line.text),
+        }
     }
 }
 

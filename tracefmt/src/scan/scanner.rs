@@ -191,41 +191,40 @@ impl Core {
         self.number += 1;
         let body = &raw[..raw.len() - 1];
         let body = body.strip_suffix(b"\r").unwrap_or(body);
-        let quick = if self.busy {
-            None
-        } else if let Some(layers) = self.layers {
-            let prefix = wrap::strip(layers, body);
-            let text = &body[prefix.length..];
-            let whole = prefix.part.is_none_or(|part| part.last);
-            let marked = mark > prefix.length + STAMP_END;
+        let (text, listed, whole) = match self.layers {
+            Some(layers) if !self.busy => {
+                let prefix = wrap::strip(layers, body);
+                let whole = prefix.part.is_none_or(|part| part.last);
+                (&body[prefix.length..], prefix.listed, whole)
+            }
+            _ => (body, None, !self.busy),
+        };
+        let marked = mark > body.len() - text.len() + STAMP_END;
+        let quick = if whole {
             quick_class(text, marked)
-                .filter(|_| whole)
-                .map(|(class, plain)| (class, text, prefix.listed, plain))
         } else {
-            quick_class(body, mark > STAMP_END).map(|(class, plain)| (class, body, None, plain))
+            None
         };
         // A line of the bench client has no mark.
-        let hidden = |text: &[u8]| self.benches && glued::bench(text).is_some();
-        let quick = quick.filter(|(_, text, _, plain)| plain.is_some() || !hidden(text));
-        if let Some((class, text, listed, plain)) = quick {
-            self.ledger.line(class, raw.len());
-            if self.wants.has(class) {
-                let (number, offset) = (self.number, self.offset);
-                let line = Line {
-                    number,
-                    offset,
-                    raw,
-                    text,
-                    class,
-                    repaired: false,
-                    cut: false,
-                    listed,
-                    plain,
-                };
-                sink.line(&line);
+        let hidden = || self.benches && glued::bench(text).is_some();
+        match quick {
+            Some((class, plain)) if plain.is_some() || !hidden() => {
+                self.ledger.line(class, raw.len());
+                if self.wants.has(class) {
+                    sink.line(&Line {
+                        number: self.number,
+                        offset: self.offset,
+                        raw,
+                        text,
+                        class,
+                        repaired: false,
+                        cut: false,
+                        listed,
+                        plain,
+                    });
+                }
             }
-        } else {
-            self.careful(raw, 0, true, sink);
+            _ => self.careful(raw, 0, true, sink),
         }
         self.offset += raw.len() as u64;
     }

@@ -83,7 +83,11 @@ impl PlainEvent {
 /// of a UUID, of a miner's task name, of a key word. A line that passes holds no other line, since
 /// none can stand in its numbers or its job. None for all others, which [`parse_event`] may still
 /// read.
-#[inline]
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "an event is given back through memory by a call, and read in other pieces than it was written"
+)]
 pub(crate) fn parse_plain_event(text: &[u8]) -> Option<(PlainEvent, &[u8])> {
     let (ms, rest) = number::front(text.strip_prefix(b"TIMELINE,")?)?;
     let split = legacy::split(rest.strip_prefix(b",")?)?;
