@@ -72,6 +72,10 @@ pub fn read(sources: &[Source]) -> Result<Logs, CliError> {
 
 /// A word on two inputs that speak of the same job: pieces of one run, read as two runs.
 fn pieces(trace: &Trace) -> Option<String> {
+    let inputs = || trace.runs.iter().map(|run| run.first.input());
+    if inputs().min() == inputs().max() {
+        return None;
+    }
     let mut owners: BTreeMap<&str, u32> = BTreeMap::new();
     for run in &trace.runs {
         for job in run.jobs.iter().filter(|job| !job.id.is_empty()) {

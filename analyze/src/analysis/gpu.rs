@@ -42,11 +42,10 @@ pub(super) fn ms(us: i64) -> f64 {
 /// The gaps with what is known of them.
 fn listed(run: &Run, all: &Reconstruction, gpu: u32, gaps: &[Gap]) -> Vec<IdleGap> {
     let holds = all.of_gpu(gpu);
-    let confidence = holds
-        .iter()
-        .map(|hold| hold.confidence.max(Confidence::Inferred));
-    let lost = all.uncalled_of(gpu).map(|_| Confidence::Inferred);
-    let confidence = confidence.chain(lost).min();
+    let confidence = |hold: &Hold| hold.confidence.max(Confidence::Inferred);
+    let known = holds.par_iter().map(confidence).min();
+    let lost = all.uncalled_of(gpu).map(|_| Confidence::Inferred).next();
+    let confidence = known.into_iter().chain(lost).min();
     let confidence = confidence.unwrap_or(Confidence::Certain);
     // A piece after the other in one pass over the holds, several pieces side by side.
     let piece = |gaps: &[Gap]| -> Vec<IdleGap> {

@@ -49,14 +49,15 @@ impl Stretches {
     }
 }
 
-/// Places the calls of one GPU and appends them to `all`.
+/// Places the calls of one GPU and appends them to `all`; whether each took the lock no earlier
+/// than the one before.
 pub(super) fn place(
     run: &Run,
     records: &Records<'_>,
     gpu: u32,
     order: Vec<u32>,
     all: &mut Reconstruction,
-) {
+) -> bool {
     let (order, last) = lock_order(run, order);
     let tuning = Tuning::of(run, &order);
     all.holds.reserve(order.len());
@@ -73,6 +74,8 @@ pub(super) fn place(
         tuning: &tuning,
         last,
         left: -SANE_US_MAX,
+        acquired: i64::MIN,
+        is_sorted: true,
         all,
     };
     while !these.is_empty() {
@@ -85,6 +88,7 @@ pub(super) fn place(
         );
         these = following;
     }
+    placing.is_sorted
 }
 
 /// The calls of one GPU on their way into a reconstruction.
@@ -97,6 +101,10 @@ struct Placing<'a> {
     last: Option<usize>,
     /// When the last holder so far left.
     left: i64,
+    /// When the last call so far took the lock.
+    acquired: i64,
+    /// None took it before the one that was placed before it.
+    is_sorted: bool,
     all: &'a mut Reconstruction,
 }
 
@@ -127,6 +135,8 @@ impl Placing<'_> {
             if place.acquired < left {
                 self.left = self.left.max(left);
             }
+            self.is_sorted &= self.acquired <= place.acquired;
+            self.acquired = place.acquired;
             push(self.run, self.gpu, call, place, self.all);
         }
     }

@@ -135,9 +135,10 @@ fn placed(run: &Run) -> Reconstruction {
     }
     for (gpu, order) in gpus.iter().zip(orders) {
         let from = all.holds.len();
-        chain::place(run, &records, *gpu, order, &mut all);
-        let added = all.holds.get_mut(from..).unwrap_or_default();
-        added.sort_by_key(|hold| hold.acquired);
+        if !chain::place(run, &records, *gpu, order, &mut all) {
+            let added = all.holds.get_mut(from..).unwrap_or_default();
+            added.sort_by_key(|hold| hold.acquired);
+        }
     }
     all.gpus = gpus;
     all.uncalled = records.uncalled;
