@@ -135,12 +135,8 @@ fn mixed_steps() -> Vec<Step> {
             bytes: bytes + 1,
         }));
         for _ in 0..4 {
-            steps.push(Step::new(Op::Launch(Work {
-                stream,
-                reads: vec![id],
-                writes: Vec::new(),
-                ms: None,
-            })));
+            let work = Work::new(stream, vec![id], Vec::new(), None);
+            steps.push(Step::new(Op::Launch(work)));
         }
         let temporary = LIVE + id;
         let bytes = numbers.below(256 << 20) + 1;

@@ -59,7 +59,7 @@ fn told(schedule: &Schedule) -> BTreeSet<(u32, u64)> {
         let mut passed = false;
         for other in before {
             let is_label = matches!(other.op, Op::Label { .. });
-            passed = (passed && !is_label) || matches!(other.on_error, OnError::Fallback(_));
+            passed = (passed && !is_label) || matches!(other.on_error(), OnError::Fallback(_));
         }
         if bytes == 0 || passed || steps.iter().any(of_other) {
             told.remove(&name);
@@ -163,18 +163,13 @@ fn op() -> impl Strategy<Value = Op> {
         (id(), stream()).prop_map(|(event, stream)| Op::EventRecord { event, stream }),
         (id(), stream()).prop_map(|(event, stream)| Op::StreamWait { event, stream }),
         id().prop_map(|event| Op::EventSync { event }),
-        stream().prop_map(|stream| Op::Launch(Work {
+        stream().prop_map(|stream| Op::Launch(Work::new(stream, vec![], vec![], None))),
+        (id(), stream()).prop_map(|(id, stream)| Op::Launch(Work::new(
             stream,
-            reads: Vec::new(),
-            writes: Vec::new(),
-            ms: None,
-        })),
-        (id(), stream()).prop_map(|(id, stream)| Op::Launch(Work {
-            stream,
-            reads: vec![id],
-            writes: Vec::new(),
-            ms: None,
-        })),
+            vec![id],
+            vec![],
+            None
+        ))),
         Just(Op::Trim { keep: 0 }),
         Just(Op::SetThreshold { bytes: u64::MAX }),
         Just(Op::GetLastError),
@@ -195,10 +190,10 @@ fn op() -> impl Strategy<Value = Op> {
         }),
     ];
     let worker = prop_oneof![
-        4 => name().prop_map(|name| Op::Lock { name }),
-        4 => name().prop_map(|name| Op::Unlock { name }),
-        1 => Just(Op::Barrier { name: "all".to_owned(), n: 2 }),
-        2 => Just(Op::Label { name: "out".to_owned() }),
+        4 => name().prop_map(|name| Op::Lock { name: name.into() }),
+        4 => name().prop_map(|name| Op::Unlock { name: name.into() }),
+        1 => Just(Op::Barrier { name: "all".into(), n: 2 }),
+        2 => Just(Op::Label { name: "out".into() }),
         1 => any::<bool>().prop_map(|unwind| Op::Panic { unwind }),
     ];
     prop_oneof![6 => memory, 3 => order, 1 => host, 4 => worker]
@@ -208,11 +203,11 @@ fn step() -> impl Strategy<Value = Step> {
     let on_error = prop_oneof![
         2 => Just(OnError::Ignore),
         1 => Just(OnError::Abort),
-        1 => Just(OnError::Fallback("out".to_owned())),
+        1 => Just(OnError::Fallback("out".into())),
     ];
     (op(), on_error, prop_oneof![4 => Just(0_u32), 1 => Just(1)]).prop_map(|(op, on_error, gpu)| {
-        let mut step = Step::new(op);
-        (step.on_error, step.gpu) = (on_error, Some(gpu));
+        let mut step = Step::new(op).or_else(on_error);
+        step.gpu = Some(gpu);
         step
     })
 }
@@ -221,7 +216,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn program(ops: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
     let steps = proptest::collection::vec(step(), ops);
     (steps, any::<bool>()).prop_map(|(mut steps, locked)| {
-        let name = || "gpu".to_owned();
+        let name = || "gpu".into();
         if locked {
             steps.insert(0, Step::new(Op::Lock { name: name() }));
             steps.push(Step::new(Op::Unlock { name: name() }));

@@ -43,13 +43,11 @@ fn sensible(pool: bool) -> impl Strategy<Value = Schedule> {
             let worker = u32::from(number % 2 == 1);
             let mut push = |op: Op| {
                 let mut step = Step::new(op).on_worker(worker);
-                step.partition = u32::try_from(number).ok();
+                step.set_partition(u32::try_from(number).ok());
                 steps.push(step);
             };
             let mut late = Vec::new();
-            push(Op::Lock {
-                name: "gpu".to_owned(),
-            });
+            push(Op::Lock { name: "gpu".into() });
             for (index, (size, pooled, stream, early, sync)) in buffers.into_iter().enumerate() {
                 let id = number as u64 * 10 + index as u64;
                 let (bytes, stream) = (size << 30, Stream::Id(stream));
@@ -59,13 +57,7 @@ fn sensible(pool: bool) -> impl Strategy<Value = Schedule> {
                     Op::Malloc { id, bytes }
                 });
                 let writes = vec![id];
-                let (reads, ms) = (Vec::new(), None);
-                push(Op::Launch(Work {
-                    stream,
-                    reads,
-                    writes,
-                    ms,
-                }));
+                push(Op::Launch(Work::new(stream, Vec::new(), writes, None)));
                 let free = if pooled {
                     Op::FreeAsync { id, stream }
                 } else {
@@ -80,9 +72,7 @@ fn sensible(pool: bool) -> impl Strategy<Value = Schedule> {
                     push(Op::StreamSync { stream });
                 }
             }
-            push(Op::Unlock {
-                name: "gpu".to_owned(),
-            });
+            push(Op::Unlock { name: "gpu".into() });
             late.into_iter().for_each(&mut push);
         }
         Schedule::new(Header::one_gpu(CAPACITY, 1 << 30), steps)

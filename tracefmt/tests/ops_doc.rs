@@ -67,7 +67,7 @@ fn the_keys_of_every_op_are_known() {
             };
             let line = format!("{{\"op\":\"ctxSync\",\"{key}\":{value}}}");
             let step = read_step(1, line.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-            assert!(step.extra.is_empty(), "{key} is no key of the format");
+            assert!(step.extra().is_empty(), "{key} is no key of the format");
         }
     }
 }
@@ -81,7 +81,7 @@ fn the_examples_are_schedules_without_unknown_keys() {
         let schedule = Schedule::read(text.as_bytes()).expect("a schedule");
         assert_eq!(schedule.steps.len() + 1, text.lines().count(), "{text}");
         assert!(
-            schedule.steps.iter().all(|step| step.extra.is_empty()),
+            schedule.steps.iter().all(|step| step.extra().is_empty()),
             "{text}"
         );
     }

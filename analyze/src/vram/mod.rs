@@ -235,19 +235,18 @@ fn failure(step: &Step, at: f64, used: u64) -> Failure {
         Op::Malloc { bytes, .. } | Op::MallocAsync { bytes, .. } => bytes,
         _ => 0,
     };
-    let name = step.buf.as_deref().unwrap_or("a request");
+    let name = step.buf().unwrap_or("a request");
     Failure {
         at,
         name: format!("{name} of worker {}", step.worker.unwrap_or(0)),
         bytes,
         used,
-        seen: step.on_error != OnError::Ignore,
+        seen: *step.on_error() != OnError::Ignore,
     }
 }
 
 fn name_of(made: Option<&Step>) -> &str {
-    made.and_then(|step| step.buf.as_deref())
-        .unwrap_or("unnamed")
+    made.and_then(|step| step.buf()).unwrap_or("unnamed")
 }
 
 /// The names of the buffers that a schedule asks for, the largest first; the same for every card

@@ -45,7 +45,7 @@ impl<W: Work> CpuDevice<W> {
     /// Work on buffers that are not there is refused, as a card would crash on it.
     fn touches(&self, touched: &Touched) -> Reply {
         let memory = self.memory();
-        if memory.holds(&touched.reads) && memory.holds(&touched.writes) {
+        if memory.holds(touched.reads()) && memory.holds(touched.writes()) {
             return Reply::OK;
         }
         Reply::failed(RC_INVALID, "it touches a buffer that is not allocated")

@@ -228,7 +228,11 @@ mod tests {
         done(rc, &memory, Op::Free { id: 1 });
         assert_eq!(free, [58, 58, 34, 30, 34, 56, 64].map(|mib| mib * MIB));
         for (step, free) in steps.iter_mut().zip(&free) {
-            (step.truth.rc, step.truth.free) = (Some(0), Some(*free));
+            step.set_truth(tracefmt::ops::Truth {
+                rc: Some(0),
+                free: Some(*free),
+                ..Default::default()
+            });
         }
         let schedule = tracefmt::ops::Schedule::new(header, steps);
         let request = replay::report::Request::events("account");

@@ -324,8 +324,8 @@ impl<'a, W: Work> Tenancy<'a, W> {
             op: op.into(),
             phase: step.about.into(),
             stream: stream(touched.stream),
-            reads: touched.reads.clone(),
-            writes: touched.writes.clone(),
+            reads: touched.reads().to_vec(),
+            writes: touched.writes().to_vec(),
             rc,
         });
     }

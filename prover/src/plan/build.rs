@@ -284,12 +284,12 @@ impl<'a> Build<'a> {
     }
 
     fn lock(&mut self) {
-        let name = DEVICE_LOCK.to_owned();
+        let name = DEVICE_LOCK.into();
         self.push("", Op::Lock { name });
     }
 
     fn unlock(&mut self) {
-        let name = DEVICE_LOCK.to_owned();
+        let name = DEVICE_LOCK.into();
         self.push("", Op::Unlock { name });
     }
 
@@ -381,10 +381,5 @@ pub(super) fn peak(steps: &[PlanStep]) -> u64 {
 
 fn touched(stream: Stream, reads: &[Buf], writes: &[Buf]) -> Touched {
     let ids = |bufs: &[Buf]| bufs.iter().map(|buf| buf.id()).collect();
-    Touched {
-        stream,
-        reads: ids(reads),
-        writes: ids(writes),
-        ms: None,
-    }
+    Touched::new(stream, ids(reads), ids(writes), None)
 }

@@ -29,8 +29,8 @@ impl Plan {
             if partition < partitions {
                 for step in part {
                     let mut step = made(step, partition, partition % workers);
-                    step.partition = Some(partition);
-                    step.job = Some("plan".to_owned());
+                    step.set_partition(Some(partition));
+                    step.set_job(Some("plan"));
                     steps.push(step);
                 }
             }
@@ -95,7 +95,7 @@ fn made(step: &PlanStep, partition: u32, worker: u32) -> Step {
     };
     let mut made = Step::new(step.renumbered(number).op);
     made.worker = Some(worker);
-    made.buf = (!step.about.is_empty()).then(|| step.about.to_owned());
+    made.set_buf((!step.about.is_empty()).then_some(step.about));
     made
 }
 
@@ -106,11 +106,7 @@ impl PlanStep {
         let mut made = self.clone();
         match &mut made.op {
             Op::Malloc { id, .. } | Op::Free { id } => *id = number(*id),
-            Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => {
-                for id in work.reads.iter_mut().chain(&mut work.writes) {
-                    *id = number(*id);
-                }
-            }
+            Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => work.rename(number),
             _ => {}
         }
         made

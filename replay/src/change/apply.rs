@@ -33,7 +33,7 @@ impl Changed {
     pub fn unchanged(schedule: &Schedule) -> Self {
         let mut schedule = Schedule::new(schedule.header.clone(), schedule.steps.clone());
         for step in schedule.steps.iter_mut().filter(|step| !got(step)) {
-            step.truth = Truth::default();
+            step.set_truth(Truth::default());
         }
         let origin = (0..schedule.steps.len()).map(Some).collect();
         Self { schedule, origin }
@@ -73,7 +73,7 @@ impl Changed {
                         margin,
                     } = &mut step.op
                     {
-                        *margin = Some(*bytes);
+                        *margin = Some(Box::new(*bytes));
                     }
                 }
             }
@@ -119,11 +119,11 @@ impl Changed {
             if matches!(step.op, Op::Barrier { .. }) {
                 continue;
             }
-            let key = (step.worker, step.job.clone(), step.partition);
+            let key = (step.worker, step.job().map(str::to_owned), step.partition());
             let next = groups.len();
             let group = *groups.entry(key).or_insert(next);
             let mut step = step.clone();
-            step.truth = Truth::default();
+            step.set_truth(Truth::default());
             steps.push((group, origin, step));
         }
         steps.sort_by_key(|(group, _, _)| *group);
@@ -150,7 +150,7 @@ impl Changed {
         let mut steps = Steps::new();
         for (origin, step) in self.steps() {
             if matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. }) {
-                let partition = (step.job.clone(), step.partition);
+                let partition = (step.job().map(str::to_owned), step.partition());
                 if last.insert(step.worker, partition.clone()) != Some(partition) {
                     steps.extend(ops.iter().map(|op| (None, like(step, op.clone()))));
                 }
@@ -170,7 +170,7 @@ impl Changed {
             let Some(made) = self.schedule.steps.get(buffer.at) else {
                 continue;
             };
-            let named = buf == "*" || made.buf.as_deref() == Some(buf);
+            let named = buf == "*" || made.buf() == Some(buf);
             let place = if named {
                 self.place(buffer, at, &record)
             } else {
@@ -245,7 +245,7 @@ impl Changed {
         step.is_some_and(|step| {
             matches!(step.op, Op::Launch(_))
                 && step.worker.unwrap_or(0) == buffer.worker
-                && step.buf.as_deref() == Some(name)
+                && step.buf() == Some(name)
         })
     }
 }
@@ -263,9 +263,9 @@ fn ran_place(buffer: &Buffer, at: &FreeAt) -> Option<usize> {
 fn like(step: &Step, op: Op) -> Step {
     let mut new = Step::new(op);
     new.worker = step.worker;
-    new.thread = step.thread;
-    new.job.clone_from(&step.job);
-    new.partition = step.partition;
+    new.set_thread(step.thread());
+    new.set_job(step.job());
+    new.set_partition(step.partition());
     new.gpu = step.gpu;
     new
 }

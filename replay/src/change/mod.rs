@@ -110,7 +110,7 @@ pub fn run_all(changes: &[Change], schedule: &Schedule, profile: Profile) -> Ver
 fn unexplained(schedule: &Schedule, profile: Profile) -> impl Iterator<Item = usize> {
     let answered = schedule.steps.iter();
     let answered = answered
-        .filter(|step| step.truth.rc.is_some_and(|rc| rc == RC_OUT_OF_MEMORY))
+        .filter(|step| step.rc.is_some_and(|rc| rc == RC_OUT_OF_MEMORY))
         .count();
     let record = (answered > 0).then(|| Record::of(schedule, &Options::recorded(profile)));
     let failed = record.into_iter().flat_map(move |record| {
@@ -148,7 +148,7 @@ fn verdict(changed: &Changed, record: &Record, is_changed: bool) -> Verdict {
         .collect();
     let swallowed = record
         .failed_allocations(&changed.schedule)
-        .filter(|(_, _, step)| step.on_error == OnError::Ignore)
+        .filter(|(_, _, step)| *step.on_error() == OnError::Ignore)
         .count();
     let peaks = record.peaks.iter().copied();
     Verdict {

@@ -71,10 +71,7 @@ fn missing(change: &Change, schedule: &Schedule) -> Option<(String, String)> {
 
 fn buffer(buf: &str, schedule: &Schedule) -> Option<(String, String)> {
     let made = schedule.steps.iter().filter(|step| allocates(&step.op));
-    let names: BTreeSet<&str> = made
-        .clone()
-        .filter_map(|step| step.buf.as_deref())
-        .collect();
+    let names: BTreeSet<&str> = made.clone().filter_map(|step| step.buf()).collect();
     if names.contains(buf) || (buf == "*" && made.count() > 0) {
         return None;
     }
@@ -92,7 +89,7 @@ fn place(at: &FreeAt, schedule: &Schedule) -> Option<(String, String)> {
         FreeAt::After(name) => {
             let launches = schedule.steps.iter();
             let launches = launches.filter(|step| matches!(step.op, Op::Launch(_)));
-            let names: BTreeSet<&str> = launches.filter_map(|step| step.buf.as_deref()).collect();
+            let names: BTreeSet<&str> = launches.filter_map(|step| step.buf()).collect();
             let missing = !names.contains(name.as_str());
             missing.then(|| (format!("launch {name}"), listed(&names, "launches")))
         }

@@ -105,7 +105,7 @@ fn late_frees(scene: &Scene<'_>, late: &[Buffer], at: &FreeAt) -> Vec<Change> {
     let mut names: Vec<(u64, String)> = Vec::new();
     for buffer in late {
         let made = scene.schedule.steps.get(buffer.at);
-        let name = made.and_then(|step| step.buf.clone());
+        let name = made.and_then(|step| step.buf().map(str::to_owned));
         let name = name.unwrap_or_else(|| "*".to_owned());
         match names.iter_mut().find(|(_, known)| *known == name) {
             Some((bytes, _)) => *bytes = bytes.saturating_add(buffer.bytes),

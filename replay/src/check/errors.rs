@@ -34,7 +34,7 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
         if told.insert((rc, op)) {
             let title = format!("{op} fails with {rc}");
             let drafted = scene.draft(at, Code::CudaError, scene.severity(at), title);
-            let past = match step.on_error {
+            let past = match step.on_error() {
                 OnError::Ignore => " The schedule carries on as if it had gone well.",
                 OnError::Abort => " Its worker stops there.",
                 OnError::Fallback(_) => " Its worker goes another way from there.",

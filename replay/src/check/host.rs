@@ -102,7 +102,7 @@ fn draft(scene: &Scene<'_>, code: Code, failures: &Failures) -> Option<Drafted> 
     let lasting = failures.steps.len() > 1 && !failures.recovered;
     let stopped = failures.steps.iter().find(|at| {
         let step = scene.schedule.steps.get(**at);
-        step.is_some_and(|step| step.on_error == OnError::Abort)
+        step.is_some_and(|step| *step.on_error() == OnError::Abort)
     });
     let severity = match stopped {
         Some(at) => scene.severity(*at),

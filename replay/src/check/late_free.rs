@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use tracefmt::finding::{Code, OomCause, Severity};
+use tracefmt::ops::Step;
 
 use super::text::mib;
 use super::{Drafted, Scene, cause, oom};
@@ -74,8 +75,8 @@ fn draft(scene: &Scene<'_>, buffer: &Buffer, victims: Vec<usize>) -> Drafted {
     let mut drafted = scene.draft(at, Code::VramLateFree, severity, title);
     let made = scene.schedule.steps.get(buffer.at);
     drafted.finding.worker = Some(buffer.worker);
-    drafted.finding.partition = made.and_then(|step| step.partition);
-    drafted.finding.job = made.and_then(|step| step.job.clone());
+    drafted.finding.partition = made.and_then(Step::partition);
+    drafted.finding.job = made.and_then(|step| step.job().map(str::to_owned));
     drafted.finding.explanation = explanation(scene, buffer, &victims);
     drafted.finding.fix = Some(format!("Free {name} right after its last use."));
     drafted.explains = victims;
@@ -86,10 +87,7 @@ fn explanation(scene: &Scene<'_>, buffer: &Buffer, victims: &[usize]) -> String 
     let name = scene.name(buffer);
     let last = buffer.used.and_then(|used| scene.step_at(used));
     let used = last.map_or_else(String::new, |(_, step)| {
-        format!(
-            ", last used by {}",
-            step.buf.as_deref().unwrap_or(step.op.name())
-        )
+        format!(", last used by {}", step.buf().unwrap_or(step.op.name()))
     });
     let when = match victims.first().and_then(|at| scene.schedule.steps.get(*at)) {
         Some(victim) => format!(

@@ -123,8 +123,8 @@ fn failure_after(scene: &Scene<'_>, buffer: &Buffer) -> Option<usize> {
         .ran()
         .skip(buffer.made + 1)
         .find_map(|(_, at, step, rc)| {
-            let same = step.worker == made.worker && step.partition == made.partition;
-            (same && step.job == made.job && rc != 0).then_some(at)
+            let same = step.worker == made.worker && step.partition() == made.partition();
+            (same && step.job() == made.job() && rc != 0).then_some(at)
         })
 }
 
@@ -135,7 +135,8 @@ fn is_over(scene: &Scene<'_>, buffer: &Buffer) -> bool {
         return false;
     };
     let elsewhere = |(_, _, step, _): (usize, usize, &tracefmt::ops::Step, u32)| {
-        step.worker == made.worker && (step.partition != made.partition || step.job != made.job)
+        step.worker == made.worker
+            && (step.partition() != made.partition() || step.job() != made.job())
     };
     buffer.unlocked.is_some()
         || !buffer.under_lock

@@ -113,7 +113,7 @@ fn uses_card(op: &Op) -> bool {
 /// Whether two steps are of one partition.
 fn is_alike(scene: &Scene<'_>, taken: usize, step: &Step) -> bool {
     let taken = scene.schedule.steps.get(taken);
-    taken.is_some_and(|taken| (&taken.job, taken.partition) == (&step.job, step.partition))
+    taken.is_some_and(|taken| (&taken.job(), taken.partition()) == (&step.job(), step.partition()))
 }
 
 impl<'a> Holding<'a> {
@@ -261,7 +261,7 @@ fn kept(scene: &Scene<'_>, holding: &Holding<'_>) -> Vec<Drafted> {
     for (name, holder) in &scene.record.ending.held {
         let taken = scene.ran().filter(|(_, _, step, _)| {
             step.worker.unwrap_or(0) == *holder
-                && matches!(&step.op, Op::Lock { name: lock } if lock == name)
+                && matches!(&step.op, Op::Lock { name: lock } if **lock == *name)
         });
         let Some((_, at, _, _)) = taken.last() else {
             continue;

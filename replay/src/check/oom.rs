@@ -48,7 +48,7 @@ pub(super) fn failures(scene: &Scene<'_>) -> Vec<Failure> {
             continue;
         }
         let unexplained = is_unexplained(scene, place);
-        let kind = (step.buf.as_deref(), unexplained);
+        let kind = (step.buf(), unexplained);
         let same = |(known, _): &&((Option<&str>, bool), Reason)| known.1 == unexplained;
         let alike = reasons.iter().filter(same).count();
         if !reasons.iter().any(|(known, _)| *known == kind) && alike < EXPLAINED_MAX {
@@ -81,7 +81,7 @@ fn draft(scene: &Scene<'_>, failure: &Failure) -> Option<Drafted> {
         place, at, cause, ..
     } = *failure;
     let step = scene.schedule.steps.get(at)?;
-    let swallowed = step.on_error == OnError::Ignore;
+    let swallowed = *step.on_error() == OnError::Ignore;
     let of_host = scene.is_host(step);
     let code = match (of_host, swallowed) {
         (true, _) => Code::HostOverBudget,
@@ -143,7 +143,7 @@ fn draft(scene: &Scene<'_>, failure: &Failure) -> Option<Drafted> {
 
 /// How a request fails.
 fn how(step: &Step) -> &'static str {
-    if step.on_error == OnError::Ignore {
+    if *step.on_error() == OnError::Ignore {
         "fails unseen"
     } else if recovered(step) {
         "fails, a smaller plan is taken"

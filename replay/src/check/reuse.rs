@@ -61,8 +61,8 @@ fn follow(order: &mut Streams, uses: &mut Uses, at: usize, step: &Step) {
     match &step.op {
         Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => {
             let moment = order.launch(work.stream);
-            for id in work.reads.iter().chain(&work.writes) {
-                let known = uses.entry((step.gpu.unwrap_or(0), *id)).or_default();
+            for id in work.ids() {
+                let known = uses.entry((step.gpu.unwrap_or(0), id)).or_default();
                 known.retain(|other| other.stream != work.stream);
                 known.push(Use {
                     stream: work.stream,
@@ -88,9 +88,8 @@ fn draft(scene: &Scene<'_>, at: usize, step: &Step, work: Use) -> Drafted {
     let name = Scene::subject(step);
     let kernel = scene.schedule.steps.get(work.at);
     let kernel = kernel.map_or_else(String::new, |step| {
-        step.buf
-            .clone()
-            .unwrap_or_else(|| format!("step {}", work.at))
+        step.buf()
+            .map_or_else(|| format!("step {}", work.at), str::to_owned)
     });
     let title = format!("{name} is given back while {kernel} may still use it");
     let mut drafted = scene.draft(at, Code::VramEarlyReuse, scene.severity(at), title);

@@ -100,14 +100,14 @@ impl<'a> Scene<'a> {
     /// The name of a buffer, or its id.
     pub fn name(&self, buffer: &Buffer) -> String {
         let made = self.schedule.steps.get(buffer.at);
-        made.and_then(|step| step.buf.clone())
+        made.and_then(|step| step.buf().map(str::to_owned))
             .unwrap_or_else(|| format!("buffer {}", buffer.id))
     }
 
     /// The name of what a step is about, or its id, or its op.
     pub fn subject(step: &Step) -> String {
-        match (&step.buf, step.op.id()) {
-            (Some(buf), _) => buf.clone(),
+        match (step.buf(), step.op.id()) {
+            (Some(buf), _) => buf.to_owned(),
             (None, Some(id)) => format!("buffer {id}"),
             (None, None) => step.op.name().to_owned(),
         }
@@ -131,13 +131,13 @@ impl<'a> Scene<'a> {
     /// Whether a buffer belongs to a partition; what belongs to none is kept on purpose.
     pub fn is_of_a_partition(&self, buffer: &Buffer) -> bool {
         let made = self.schedule.steps.get(buffer.at);
-        made.is_some_and(|step| step.partition.is_some() || step.job.is_some())
+        made.is_some_and(|step| step.partition().is_some() || step.job().is_some())
     }
 
     /// Whether the schedule says of some step which partition it belongs to.
     pub fn has_partitions(&self) -> bool {
         let mut steps = self.schedule.steps.iter();
-        steps.any(|step| step.partition.is_some() || step.job.is_some())
+        steps.any(|step| step.partition().is_some() || step.job().is_some())
     }
 
     /// Whether some schedule of this kind uses locks at all.
@@ -161,9 +161,7 @@ impl<'a> Scene<'a> {
         if step.is_some_and(recovered) {
             return Severity::Warning;
         }
-        let seen = step
-            .and_then(|step| step.truth.rc)
-            .is_some_and(|rc| rc != 0);
+        let seen = step.and_then(|step| step.rc).is_some_and(|rc| rc != 0);
         match self.source {
             Source::Events => Severity::Error,
             Source::Profile if seen => Severity::Error,
@@ -189,8 +187,8 @@ impl<'a> Scene<'a> {
     pub fn draft(&self, at: usize, code: Code, severity: Severity, title: String) -> Drafted {
         let mut finding = Finding::new(code, severity, self.confidence(), title);
         if let Some(step) = self.schedule.steps.get(at) {
-            finding.job.clone_from(&step.job);
-            finding.partition = step.partition;
+            finding.job = step.job().map(str::to_owned);
+            finding.partition = step.partition();
             finding.worker = step.worker;
             finding.gpu = Some(step.gpu.unwrap_or(0));
         }
@@ -207,7 +205,7 @@ impl<'a> Scene<'a> {
 
 /// Whether a step failed, and a smaller plan made it good.
 pub(crate) fn recovered(step: &Step) -> bool {
-    step.extra.get(RECOVERED) == Some(&true.into())
+    step.extra().get(RECOVERED) == Some(&true.into())
 }
 
 /// The command that replays an input; none for a pipe, which is gone once it was read.

@@ -56,10 +56,10 @@ fn twice(scene: &Scene<'_>) -> Vec<Drafted> {
     let mut seen: BTreeMap<(&str, u32), u32> = BTreeMap::new();
     let mut drafts: BTreeMap<(&str, u32), Drafted> = BTreeMap::new();
     for (_, at, step, _) in scene.ran() {
-        let Some(partition) = step.partition else {
+        let Some(partition) = step.partition() else {
             continue;
         };
-        let key = (step.job.as_deref().unwrap_or(""), partition);
+        let key = (step.job().unwrap_or(""), partition);
         let worker = step.worker.unwrap_or(0);
         let first = *seen.entry(key).or_insert(worker);
         if first != worker && !drafts.contains_key(&key) {

@@ -19,7 +19,7 @@ pub(super) fn check(scene: &Scene<'_>) -> Vec<Drafted> {
     let mut last: BTreeMap<Thread, (u32, Option<usize>)> = BTreeMap::new();
     let mut drafts = Vec::new();
     for (_, at, step, rc) in scene.ran() {
-        let state = last.entry((step.worker, step.thread)).or_default();
+        let state = last.entry((step.worker, step.thread())).or_default();
         match &step.op {
             Op::GetLastError | Op::PeekLastError => {
                 if let (true, (0, Some(failed))) = (rc != 0, *state) {

@@ -44,28 +44,32 @@ pub fn recorded(run: &Run) -> Option<Recorded> {
             continue;
         };
         let mut step = step(run, event, op);
-        step.truth.rc = rc.and_then(|rc| u32::try_from(rc).ok());
+        step.rc = rc.and_then(|rc| u32::try_from(rc).ok());
         if let What::MemInfo { free, .. } = event.what {
-            step.truth.free = Some(free);
+            step.set_truth(Truth {
+                rc: step.rc,
+                free: Some(free),
+                ..Truth::default()
+            });
         }
         let failed = rc.is_some_and(|rc| rc != 0);
         let smaller = matches!(&event.what, What::VramAlloc(one) if fell_back.contains(&one.id));
         if failed && smaller && !task_failed(run, event) {
-            step.extra.insert(RECOVERED.to_owned(), true.into());
+            step.add_extra(RECOVERED, true.into());
         }
         if failed && (smaller || retried.contains(&index) || task_failed(run, event)) {
             // It noticed: it went on elsewhere, which is the next op here.
-            let name = format!("after{index}");
-            step.on_error = OnError::Fallback(name.clone());
+            let name: Box<str> = format!("after{index}").into();
+            step.set_on_error(OnError::Fallback(name.clone()));
             let label = self::step(run, event, Op::Label { name });
             steps.extend([step, label]);
             refs.extend([event.at.line; 2]);
             continue;
         }
         if failed {
-            step.on_error = OnError::Ignore;
+            step.set_on_error(OnError::Ignore);
             if carried_on(&step, &run.jobs, &run.tasks) {
-                step.extra.insert(RECOVERED.to_owned(), true.into());
+                step.add_extra(RECOVERED, true.into());
             }
         }
         steps.push(step);
@@ -148,7 +152,7 @@ fn baselines(
         };
         let gpu = gpu_of(step);
         if let (Op::MemGetInfo { .. }, Some((_, total)), Some(free)) =
-            (&step.op, answers.get(&gpu), step.truth.free)
+            (&step.op, answers.get(&gpu), step.truth().free)
             && seen.insert(gpu)
         {
             let baseline = ran.outcome.free.saturating_sub(free);
@@ -166,12 +170,11 @@ fn gpu_of(step: &Step) -> u32 {
 fn step(run: &Run, event: &DeviceEvent, op: Op) -> Step {
     let mut step = Step::new(op);
     step.worker = event.place.worker;
-    step.partition = event.place.partition;
+    step.set_partition(event.place.partition);
     step.gpu = event.place.gpu.filter(|gpu| *gpu > 0);
     let job = event.job.and_then(|job| run.jobs.get(job as usize));
-    step.job = job.map(|job| job.id.clone());
-    step.buf = name_of(&event.what).map(str::to_owned);
-    step.truth = Truth::default();
+    step.set_job(job.map(|job| &*job.id));
+    step.set_buf(name_of(&event.what));
     step
 }
 
@@ -216,7 +219,7 @@ fn fell_back(run: &Run) -> BTreeSet<u64> {
 /// leaves the process usable: no partition and no job failed.
 fn carried_on(step: &Step, jobs: &[Job], tasks: &[Task]) -> bool {
     let memory = matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. });
-    let sticky = step.truth.rc.is_some_and(|rc| STICKY.contains(&rc));
+    let sticky = step.rc.is_some_and(|rc| STICKY.contains(&rc));
     let failed = jobs.iter().any(|job| job.outcome == JobOutcome::Failed)
         || tasks.iter().any(|task| task.outcome == Outcome::Failed);
     let ended = !jobs.is_empty() && jobs.iter().all(|job| job.outcome != JobOutcome::Open);

@@ -90,12 +90,7 @@ fn order(what: &What<'_>) -> Option<Told> {
             rc,
             ..
         } => {
-            let work = Work {
-                stream: stream(*on),
-                reads: reads.clone(),
-                writes: writes.clone(),
-                ms: None,
-            };
+            let work = Work::new(stream(*on), reads.clone(), writes.clone(), None);
             let op = match op.as_ref() {
                 "h2d" => Op::CopyHtoD(work),
                 "d2h" => Op::CopyDtoH(work),
@@ -116,12 +111,12 @@ fn host(what: &What<'_>) -> Option<Told> {
         }
         What::HostUnreg { addr, rc } => (Op::HostUnregister { addr: *addr }, Some(*rc)),
         What::LockAcq { lock } => {
-            let name = lock.to_string();
+            let name = lock.to_string().into();
             // It got the lock: an order that is not recorded is not made up.
             (Op::Lock { name }, Some(0))
         }
         What::LockRel { lock } => {
-            let name = lock.to_string();
+            let name = lock.to_string().into();
             (Op::Unlock { name }, None)
         }
         _ => return None,

@@ -20,7 +20,7 @@ pub(super) struct Owned {
 
 impl Owned {
     pub(super) fn of(plan: &Plan<'_>) -> Self {
-        let is_of_one = |step: &Step| step.partition.is_some() || step.job.is_some();
+        let is_of_one = |step: &Step| step.partition().is_some() || step.job().is_some();
         let some = plan.schedule.steps.iter().any(is_of_one);
         let mut owned = Self::default();
         for (worker, program) in plan.programs.iter().enumerate() {
@@ -29,7 +29,7 @@ impl Owned {
                 let Some((_, step)) = plan.step(worker, place) else {
                     continue;
                 };
-                if let OnError::Fallback(label) = &step.on_error {
+                if let OnError::Fallback(label) = &step.on_error() {
                     passed = passed.max(plan.seek(worker, place, label));
                 }
                 let (Op::Malloc { id, bytes } | Op::MallocAsync { id, bytes, .. }) = step.op else {

@@ -100,7 +100,7 @@ impl<'a> Plan<'a> {
         };
         let rest = program.iter().skip(next).position(|at| {
             let step = self.schedule.steps.get(*at);
-            step.is_some_and(|step| matches!(&step.op, Op::Label { name } if name == label))
+            step.is_some_and(|step| matches!(&step.op, Op::Label { name } if **name == *label))
         });
         rest.map_or(program.len(), |offset| next + offset)
     }
@@ -142,7 +142,7 @@ impl<'a> Plan<'a> {
             for (place, step) in self.steps_of(program).enumerate() {
                 match &step.op {
                     Op::Lock { name } => drop(held.insert(name)),
-                    Op::Unlock { name } => drop(held.remove(name.as_str())),
+                    Op::Unlock { name } => drop(held.remove(&**name)),
                     _ => {}
                 }
                 for one in self.resources(step) {
@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
                     let guard = guards.entry(one).or_insert_with(|| held.clone());
                     guard.retain(|name| held.contains(name));
                 }
-                if let OnError::Fallback(label) = &step.on_error {
+                if let OnError::Fallback(label) = &step.on_error() {
                     let end = self.seek(worker, place, label);
                     let over = program.get(place..end).unwrap_or(&[]);
                     jumped.extend(self.steps_of(over).filter_map(lock_name));

@@ -95,7 +95,7 @@ impl<'a> State<'a> {
         };
         let step = plan.step(worker, state.next);
         let free = |step: &Step| match &step.op {
-            Op::Lock { name } => !self.locks.contains_key(name.as_str()),
+            Op::Lock { name } => !self.locks.contains_key(&**name),
             _ => true,
         };
         !state.arrived && !state.stopped && step.is_some_and(|(_, step)| free(step))
@@ -131,8 +131,8 @@ impl<'a> State<'a> {
         match &step.op {
             Op::Lock { name } => drop(self.locks.insert(name, worker)),
             Op::Unlock { name } => {
-                if self.locks.get(name.as_str()) == Some(&worker) {
-                    self.locks.remove(name.as_str());
+                if self.locks.get(&**name) == Some(&worker) {
+                    self.locks.remove(&**name);
                 }
             }
             Op::Barrier { name, n } => self.arrive(worker, name, *n),
@@ -180,7 +180,7 @@ impl<'a> State<'a> {
         if outcome.rc == 0 && !refuses(step, outcome) {
             return false;
         }
-        match &step.on_error {
+        match &step.on_error() {
             OnError::Ignore => {}
             OnError::Abort => self.stop(worker),
             OnError::Fallback(label) => self.set_next(worker, plan.seek(worker, next, label)),
@@ -191,21 +191,19 @@ impl<'a> State<'a> {
     /// Whether a step uses or frees what was freed before.
     fn misuses(&self, plan: &Plan<'a>, step: &Step) -> bool {
         let gpu = step.gpu.unwrap_or(0);
-        let is_gone = |id: &u64| {
-            plan.owner(gpu, *id).is_some_and(|(owner, behind)| {
+        let is_gone = |id: u64| {
+            plan.owner(gpu, id).is_some_and(|(owner, behind)| {
                 let made = self
                     .workers
                     .get(owner)
                     .is_some_and(|owner| owner.next >= behind);
                 let device = self.machine.device(gpu);
-                made && device.is_some_and(|device| !device.is_live(*id))
+                made && device.is_some_and(|device| !device.is_live(id))
             })
         };
         match &step.op {
-            Op::Free { id } | Op::FreeAsync { id, .. } => is_gone(id),
-            Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => {
-                work.reads.iter().chain(&work.writes).any(is_gone)
-            }
+            Op::Free { id } | Op::FreeAsync { id, .. } => is_gone(*id),
+            Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => work.ids().any(is_gone),
             _ => false,
         }
     }

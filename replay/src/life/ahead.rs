@@ -81,8 +81,8 @@ fn note(
             ahead(live.remove(&(gpu, *id)), |ahead, at| ahead.freed = Some(at));
         }
         Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => {
-            for id in work.reads.iter().chain(&work.writes) {
-                ahead(live.get(&(gpu, *id)).copied(), |ahead, at| {
+            for id in work.ids() {
+                ahead(live.get(&(gpu, id)).copied(), |ahead, at| {
                     (ahead.used, ahead.unlock) = (Some(at), None);
                 });
             }

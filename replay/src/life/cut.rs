@@ -30,7 +30,7 @@ impl Cuts {
     /// Finds them in a schedule.
     pub(crate) fn of(schedule: &Schedule) -> Self {
         let mut cuts = Self::default();
-        let falls = |step: &Step| matches!(step.on_error, OnError::Fallback(_));
+        let falls = |step: &Step| matches!(step.on_error(), OnError::Fallback(_));
         if !schedule.steps.iter().any(falls) {
             return cuts;
         }
@@ -42,7 +42,7 @@ impl Cuts {
             let makes = matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. });
             let is_named = step.op.id().is_some_and(|id| named.contains(&(gpu, id)));
             let after = next.insert(step.worker.unwrap_or(0), step);
-            let goes_on = after.is_some_and(|after| match (&step.on_error, &after.op) {
+            let goes_on = after.is_some_and(|after| match (&step.on_error(), &after.op) {
                 (OnError::Fallback(label), Op::Label { name }) => label == name,
                 _ => false,
             });
@@ -57,8 +57,7 @@ impl Cuts {
                     named.insert((gpu, id));
                 }
                 (Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work), None) => {
-                    let ids = work.reads.iter().chain(&work.writes);
-                    named.extend(ids.map(|id| (gpu, *id)));
+                    named.extend(work.ids().map(|id| (gpu, id)));
                 }
                 _ => {}
             }
@@ -87,7 +86,7 @@ impl Cuts {
         }
         let used_by = |buffer: &Buffer| {
             let ran = record.ran.get(buffer.used?)?;
-            schedule.steps.get(ran.at)?.buf.as_deref()
+            schedule.steps.get(ran.at)?.buf()
         };
         let cut = self.cut_short(schedule, record, life);
         let got_past = self.got_past(schedule, record, &cut);
@@ -95,7 +94,7 @@ impl Cuts {
         let mut known: BTreeSet<(&str, &str, Kind<'_>)> = BTreeSet::new();
         for (index, buffer) in life.buffers.iter().enumerate() {
             let made = schedule.steps.get(buffer.at);
-            let name = made.and_then(|made| made.buf.as_deref());
+            let name = made.and_then(|made| made.buf());
             let pair = name.zip(used_by(buffer));
             if let (Some(made), Some((name, by)), None) = (made, pair, cut.get(&index)) {
                 let kinds = got_past.get(&task(made)).into_iter().flatten();
@@ -105,7 +104,7 @@ impl Cuts {
         for (index, kind) in cut {
             if let Some(buffer) = life.buffers.get_mut(index) {
                 let made = schedule.steps.get(buffer.at);
-                let name = made.and_then(|step| step.buf.as_deref());
+                let name = made.and_then(|step| step.buf());
                 let same = name.zip(used_by(buffer));
                 let is_known = same.is_some_and(|(name, by)| known.contains(&(name, by, kind)));
                 buffer.used = buffer.used.filter(|_| is_known);
@@ -222,13 +221,9 @@ impl<'a> Held<'a> {
 }
 
 fn kind(step: &Step) -> Kind<'_> {
-    (step.op.name(), step.buf.as_deref())
+    (step.op.name(), step.buf())
 }
 
 fn task(step: &Step) -> Task<'_> {
-    (
-        step.worker.unwrap_or(0),
-        step.job.as_deref(),
-        step.partition,
-    )
+    (step.worker.unwrap_or(0), step.job(), step.partition())
 }

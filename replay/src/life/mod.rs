@@ -241,8 +241,8 @@ impl<'a> Reading<'a> {
     }
 
     fn work(&mut self, place: usize, gpu: u32, work: &Work) {
-        for id in work.reads.iter().chain(&work.writes) {
-            match self.names.get(&(gpu, *id)).copied() {
+        for id in work.ids() {
+            match self.names.get(&(gpu, id)).copied() {
                 Some(Meaning::Live(index)) => {
                     let owner = self.life.buffers.get(index).map(|buffer| buffer.worker);
                     let under_lock = owner.is_some_and(|owner| self.holds(owner));

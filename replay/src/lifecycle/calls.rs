@@ -134,8 +134,8 @@ fn like(run: &Run, call: &Call, task: &Task) -> Step {
     let mut like = Step::new(Op::CtxSync);
     like.worker = call.worker;
     like.gpu = call.gpu.filter(|gpu| *gpu > 0);
-    like.partition = task.partition;
-    like.job = run.jobs.get(task.job as usize).map(|job| job.id.clone());
+    like.set_partition(task.partition);
+    like.set_job(run.jobs.get(task.job as usize).map(|job| &*job.id));
     like
 }
 
@@ -176,12 +176,12 @@ impl Writer<'_, '_> {
 
     fn lock(&mut self) {
         let name = format!("gpu{}", self.partition.like.gpu.unwrap_or(0));
-        self.partition.push(Op::Lock { name });
+        self.partition.push(Op::Lock { name: name.into() });
     }
 
     fn unlock(&mut self) {
         let name = format!("gpu{}", self.partition.like.gpu.unwrap_or(0));
-        self.partition.push(Op::Unlock { name });
+        self.partition.push(Op::Unlock { name: name.into() });
     }
 
     /// A call of a version that makes its buffers anew.
@@ -220,8 +220,8 @@ impl Writer<'_, '_> {
     /// `d_a` and `d_bc` are there, and the work is done in them.
     fn stage_well(&mut self, ntt: LineRef) {
         let sizes = *self.partition.sizes;
-        self.partition.malloc(Buf::DA, sizes.d_a).truth.rc = Some(0);
-        self.partition.malloc(Buf::DBc, sizes.d_bc).truth.rc = Some(0);
+        self.partition.malloc(Buf::DA, sizes.d_a).rc = Some(0);
+        self.partition.malloc(Buf::DBc, sizes.d_bc).rc = Some(0);
         if self.version == Version::Phase9V0 {
             self.lock();
         }
@@ -237,8 +237,8 @@ impl Writer<'_, '_> {
         let (slow, done) = (self.name("slow"), self.name("done"));
         self.partition.malloc(Buf::DA, sizes.d_a);
         let step = self.partition.malloc(Buf::DBc, sizes.d_bc);
-        step.truth.rc = Some(RC_OUT_OF_MEMORY);
-        step.on_error = OnError::Fallback(slow.clone());
+        step.rc = Some(RC_OUT_OF_MEMORY);
+        step.set_on_error(OnError::Fallback(slow.as_str().into()));
         self.partition.staged(true);
         self.partition.jump(&done);
         self.partition.label(&slow);
@@ -257,8 +257,8 @@ impl Writer<'_, '_> {
         let dead = self.name("dead");
         let known_dead = self.fails && self.lines.staged == Staged::Failed(RC_OUT_OF_MEMORY);
         let step = self.partition.malloc(Buf::SlowDB, sizes.d_bc);
-        step.on_error = OnError::Fallback(dead.clone());
-        step.truth.rc = match (known_dead, self.fails) {
+        step.set_on_error(OnError::Fallback(dead.as_str().into()));
+        step.rc = match (known_dead, self.fails) {
             (true, _) => Some(RC_OUT_OF_MEMORY),
             (false, true) => None,
             (false, false) => Some(0),
@@ -311,8 +311,9 @@ impl Writer<'_, '_> {
             self.partition.push(Op::SetThreshold { bytes: u64::MAX });
             let bytes = self.partition.sizes.d_a;
             let step = self.partition.push(Op::Malloc { id: d_a, bytes });
-            step.buf = Some("d_a_cache".to_owned());
-            (step.job, step.partition) = (None, None);
+            step.set_buf(Some("d_a_cache"));
+            step.set_job(None);
+            step.set_partition(None);
         }
         self.at(self.locked);
         let ntt = self.lines.ntt.unwrap_or(self.locked);

@@ -87,9 +87,9 @@ impl Pinned {
         let (addr, bytes) = (self.addr, RANGE_BYTES);
         partition.push(Op::HostMap { addr, bytes });
         let step = partition.push(Op::HostRegister { addr, bytes });
-        step.buf = Some("abc".to_owned());
-        step.on_error = OnError::Ignore;
-        step.truth.rc = self.failed;
+        step.set_buf(Some("abc"));
+        step.set_on_error(OnError::Ignore);
+        step.rc = self.failed;
     }
 
     /// Lets go, unless there is nothing to let go of or the call forgets to; unmaps. Gives the
@@ -104,7 +104,7 @@ impl Pinned {
         let line = self.keeps_from.or(end)?;
         if self.failed.is_none() && self.keeps_from.is_none() {
             let step = partition.push(Op::HostUnregister { addr });
-            step.buf = Some("abc".to_owned());
+            step.set_buf(Some("abc"));
         }
         partition.push(Op::HostUnmap { addr, bytes });
         Some(line)

@@ -118,35 +118,31 @@ impl Partition<'_> {
     pub(super) fn malloc(&mut self, buf: Buf, bytes: u64) -> &mut Step {
         let id = self.id(buf);
         let step = self.push(Op::Malloc { id, bytes });
-        step.buf = Some(buf.name().to_owned());
+        step.set_buf(Some(buf.name()));
         step
     }
 
     pub(super) fn pool(&mut self, buf: Buf, bytes: u64, stream: Stream) -> &mut Step {
         let id = self.id(buf);
         let step = self.push(Op::MallocAsync { id, bytes, stream });
-        step.buf = Some(buf.name().to_owned());
+        step.set_buf(Some(buf.name()));
         step
     }
 
     pub(super) fn free(&mut self, buf: Buf) {
         let id = self.id(buf);
-        self.push(Op::Free { id }).buf = Some(buf.name().to_owned());
+        self.push(Op::Free { id }).set_buf(Some(buf.name()));
     }
 
     pub(super) fn free_async(&mut self, buf: Buf, stream: Stream) {
         let id = self.id(buf);
-        self.push(Op::FreeAsync { id, stream }).buf = Some(buf.name().to_owned());
+        self.push(Op::FreeAsync { id, stream })
+            .set_buf(Some(buf.name()));
     }
 
     fn launch(&mut self, name: &str, stream: Stream, uses: &[u64]) {
-        let work = Work {
-            stream,
-            reads: Vec::new(),
-            writes: uses.to_vec(),
-            ms: None,
-        };
-        self.push(Op::Launch(work)).buf = Some(name.to_owned());
+        let work = Work::new(stream, Vec::new(), uses.to_vec(), None);
+        self.push(Op::Launch(work)).set_buf(Some(name));
     }
 
     fn sync(&mut self, stream: Stream) {
@@ -175,9 +171,11 @@ impl Partition<'_> {
     /// The H MSM; that it runs out of memory goes unnoticed.
     pub(super) fn h_msm(&mut self, d_a: u64) {
         let sizes = *self.sizes;
-        self.pool(Buf::HBlob, sizes.h_blob, OWN).on_error = OnError::Ignore;
+        self.pool(Buf::HBlob, sizes.h_blob, OWN)
+            .set_on_error(OnError::Ignore);
         self.sync(OWN);
-        self.pool(Buf::HTemp, sizes.h_temp, MSM).on_error = OnError::Ignore;
+        self.pool(Buf::HTemp, sizes.h_temp, MSM)
+            .set_on_error(OnError::Ignore);
         let (blob, temp) = (self.id(Buf::HBlob), self.id(Buf::HTemp));
         self.launch("msm_h", MSM, &[d_a, blob, temp]);
         self.free_async(Buf::HTemp, MSM);
@@ -213,11 +211,12 @@ impl Partition<'_> {
             need: Some(u64::MAX),
             margin: None,
         };
-        self.push(guard).on_error = OnError::Fallback(label.to_owned());
+        self.push(guard)
+            .set_on_error(OnError::Fallback(label.into()));
     }
 
     pub(super) fn label(&mut self, name: &str) {
-        let name = name.to_owned();
+        let name = name.into();
         self.push(Op::Label { name });
     }
 
@@ -225,7 +224,7 @@ impl Partition<'_> {
     pub(super) fn batch_add(&mut self) {
         for bytes in self.sizes.batch {
             // The line that follows says that it went well.
-            self.malloc(Buf::Batch, bytes).truth.rc = Some(0);
+            self.malloc(Buf::Batch, bytes).rc = Some(0);
             let id = self.id(Buf::Batch);
             self.launch("batch_add", MSM, &[id]);
             self.sync(MSM);
@@ -236,9 +235,11 @@ impl Partition<'_> {
     /// The tail MSMs, and the GPU thread's last synchronisation.
     pub(super) fn tail(&mut self) {
         let sizes = *self.sizes;
-        self.pool(Buf::TailBlob, sizes.tail_blob * 3, OWN).on_error = OnError::Ignore;
+        self.pool(Buf::TailBlob, sizes.tail_blob * 3, OWN)
+            .set_on_error(OnError::Ignore);
         self.sync(OWN);
-        self.pool(Buf::TailTemp, sizes.tail_temp, MSM).on_error = OnError::Ignore;
+        self.pool(Buf::TailTemp, sizes.tail_temp, MSM)
+            .set_on_error(OnError::Ignore);
         let uses = [self.id(Buf::TailBlob), self.id(Buf::TailTemp)];
         self.launch("tail_msm", MSM, &uses);
         self.free_async(Buf::TailTemp, MSM);

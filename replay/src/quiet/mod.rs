@@ -80,7 +80,7 @@ impl Quiet {
             return Said::Unsure;
         }
         let outcome = self.machine.apply(step);
-        let recorded = step.truth.rc.unwrap_or(outcome.rc);
+        let recorded = step.rc.unwrap_or(outcome.rc);
         let asks = matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. });
         if asks && outcome.rc == RC_OUT_OF_MEMORY && recorded == outcome.rc {
             self.failed = Some(outcome);

@@ -24,7 +24,7 @@ pub struct Short {
     /// Names of what is live in the part: card and id.
     live: BTreeSet<(u32, u64)>,
     /// Locks that a worker holds in the part.
-    held: BTreeMap<(u32, String), usize>,
+    held: BTreeMap<(u32, Box<str>), usize>,
     /// Whether something was met that takes the whole.
     unsure: bool,
     /// How many steps behind the failure were left out.
@@ -84,9 +84,7 @@ impl Short {
 
     /// Leaves only what lives in the part.
     fn keep_live(&self, gpu: u32, work: &mut Work) {
-        for ids in [&mut work.reads, &mut work.writes] {
-            ids.retain(|id| self.live.contains(&(gpu, *id)));
-        }
+        work.retain(|id| self.live.contains(&(gpu, id)));
     }
 
     /// Whether a step frees or unlocks what the part holds.

@@ -38,7 +38,7 @@ pub(super) struct Watch {
     /// Whose partition is whose.
     partitions: BTreeMap<(String, u32), u32>,
     /// The one lock that is held, by whom, and since which step.
-    lock: Option<(u32, String, usize)>,
+    lock: Option<(u32, Box<str>, usize)>,
     has_locks: bool,
     /// Whether a worker asked for memory while another held some.
     shares: bool,
@@ -70,7 +70,7 @@ impl Watch {
             }
             Op::Unlock { name } => {
                 let held = self.lock.take();
-                let mine = |held: &(u32, String, usize)| held.0 == worker && held.1 == *name;
+                let mine = |held: &(u32, Box<str>, usize)| held.0 == worker && held.1 == *name;
                 let Some((.., since)) = held.filter(mine) else {
                     return false;
                 };
@@ -80,10 +80,7 @@ impl Watch {
                 }
                 true
             }
-            Op::MemGetInfo {
-                need: Some(need),
-                margin,
-            } => free >= need.saturating_add(margin.unwrap_or(0)),
+            Op::MemGetInfo { .. } => step.op.room().is_none_or(|room| free >= room),
             Op::Barrier { .. } | Op::Panic { .. } => false,
             _ => true,
         }
@@ -110,22 +107,24 @@ impl Watch {
 
     /// Whether the partition of a step is nobody else's.
     fn is_the_workers(&mut self, worker: u32, step: &Step) -> bool {
-        let Some(partition) = step.partition else {
+        let Some(partition) = step.partition() else {
             return true;
         };
         let known = self.workers.entry(worker).or_default();
-        let same = |(job, last): &(Option<String>, u32)| *job == step.job && *last == partition;
+        let same = |(job, last): &(Option<String>, u32)| {
+            job.as_deref() == step.job() && *last == partition
+        };
         if known.last.as_ref().is_some_and(same) {
             return true;
         }
-        known.last = Some((step.job.clone(), partition));
-        let key = (step.job.clone().unwrap_or_default(), partition);
+        known.last = Some((step.job().map(str::to_owned), partition));
+        let key = (step.job().unwrap_or_default().to_owned(), partition);
         *self.partitions.entry(key).or_insert(worker) == worker
     }
 
     fn make(&mut self, at: usize, name: (u32, u64), step: &Step, from_pool: bool) -> bool {
         let worker = step.worker.unwrap_or(0);
-        let of_partition = step.partition.is_some() || step.job.is_some();
+        let of_partition = step.partition().is_some() || step.job().is_some();
         let mine = self.workers.entry(worker).or_default();
         self.shares |= self.live.len() as u64 > mine.live;
         mine.live += 1;
@@ -151,8 +150,8 @@ impl Watch {
 
     /// Whether all that some work names is live and is used on this stream only.
     fn work(&mut self, at: usize, gpu: u32, work: &Work) -> bool {
-        work.reads.iter().chain(&work.writes).all(|id| {
-            let live = self.live.get_mut(&(gpu, *id));
+        work.ids().all(|id| {
+            let live = self.live.get_mut(&(gpu, id));
             live.is_some_and(|live| {
                 live.used = Some(at);
                 *live.used_on.get_or_insert(work.stream) == work.stream

@@ -145,7 +145,7 @@ fn failures(scene: &Scene<'_>) -> Failures {
             found.fell_back += 1;
             continue;
         }
-        let swallowed = step.on_error == OnError::Ignore;
+        let swallowed = *step.on_error() == OnError::Ignore;
         found.failed += 1;
         found.unseen += u64::from(swallowed || scene.severity(ran.at) < Severity::Error);
     }
@@ -167,7 +167,7 @@ fn binding(scene: &Scene<'_>, minimum: &Minimum) -> Option<Binding> {
     buffers.sort_by_key(|buffer| (std::cmp::Reverse(buffer.bytes), buffer.made));
     let live = buffers.into_iter().map(|buffer| {
         let made = scene.schedule.steps.get(buffer.at);
-        let name = made.and_then(|step| step.buf.clone());
+        let name = made.and_then(|step| step.buf().map(str::to_owned));
         Live {
             buf: name.unwrap_or_else(|| format!("id {}", buffer.id)),
             worker: buffer.worker,

@@ -81,7 +81,7 @@ struct Lock {
 
 /// Whether a step says that its worker got a lock. Else it says that the worker wants it.
 pub(crate) fn got(step: &Step) -> bool {
-    matches!(step.op, Op::Lock { .. }) && step.truth.rc == Some(0)
+    matches!(step.op, Op::Lock { .. }) && step.rc == Some(0)
 }
 
 /// All workers, with their locks and barriers.
@@ -165,7 +165,7 @@ impl<'a> Actors<'a> {
         }
         let (_, label) = actor.seeking?;
         match op {
-            Op::Label { name } if name == label => {
+            Op::Label { name } if **name == *label => {
                 actor.seeking = None;
                 self.astray -= 1;
                 Some(Turn::Done)

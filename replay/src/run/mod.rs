@@ -135,7 +135,7 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
     fn call(&mut self, worker: u32, at: usize, step: &'a Step) {
         let mut outcome = self.machine.apply(step);
         let predicted = outcome.rc;
-        if let Some(rc) = step.truth.rc.filter(|_rc| self.options.trust_truth)
+        if let Some(rc) = step.rc.filter(|_rc| self.options.trust_truth)
             && rc != predicted
         {
             outcome = self.machine.adopt(step, rc);
@@ -146,7 +146,7 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
         let refused = refuses(step, outcome);
         self.note(at, outcome, predicted, refused);
         if outcome.rc != 0 || refused {
-            match &step.on_error {
+            match step.on_error() {
                 OnError::Ignore => {}
                 OnError::Abort => self.actors.stop(worker, Stop::Aborted(at)),
                 OnError::Fallback(label) => self.actors.seek(worker, at, label),
@@ -175,13 +175,7 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
 
 /// Whether a `memGetInfo` says that what is needed will not fit.
 pub(crate) fn refuses(step: &Step, outcome: Outcome) -> bool {
-    match step.op {
-        Op::MemGetInfo {
-            need: Some(need),
-            margin,
-        } => outcome.free < need.saturating_add(margin.unwrap_or(0)),
-        _ => false,
-    }
+    step.op.room().is_some_and(|room| outcome.free < room)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tracefmt::finding::{Code, Finding, OomCause, Severity};
-use tracefmt::ops::{OnError, Op, Schedule, Step, Truth};
+use tracefmt::ops::{Extra, OnError, Op, Schedule, Step, Truth};
 
 use crate::check::{self, Scene, Source};
 use crate::vram::Profile;
@@ -22,19 +22,20 @@ const RUNS_MAX: u32 = 20_000;
 pub fn shrink(schedule: &Schedule, code: Code, profile: Profile) -> Option<Schedule> {
     let mut steps = schedule.steps.clone();
     for step in &mut steps {
-        step.truth.free = None;
-        step.truth.pool_reserved = None;
-        step.truth.pool_used = None;
+        step.set_truth(Truth {
+            rc: step.rc,
+            ..Truth::default()
+        });
     }
     let mut search = Search::of(schedule, &steps, code, profile)?;
     let mut unanswered = steps.clone();
     for step in &mut unanswered {
-        step.truth = Truth::default();
+        step.set_truth(Truth::default());
     }
     if search.accepts(&unanswered) {
         steps = unanswered;
     }
-    let by_partition = |step: &Step| (step.job.clone(), step.partition);
+    let by_partition = |step: &Step| (step.job().map(str::to_owned), step.partition());
     let by_worker = |step: &Step| step.worker;
     search.drop_groups(&mut steps, by_partition);
     search.drop_groups(&mut steps, by_worker);
@@ -178,7 +179,7 @@ impl Search {
 
     /// A step whose label is gone stops its worker instead of looking for it for ever.
     fn drop_fallbacks(&mut self, steps: &mut [Step]) {
-        let labels: Vec<String> = steps
+        let labels: Vec<Box<str>> = steps
             .iter()
             .filter_map(|step| match &step.op {
                 Op::Label { name } => Some(name.clone()),
@@ -187,8 +188,8 @@ impl Search {
             .collect();
         let mut candidate = steps.to_vec();
         for step in &mut candidate {
-            if matches!(&step.on_error, OnError::Fallback(label) if !labels.contains(label)) {
-                step.on_error = OnError::Abort;
+            if matches!(step.on_error(), OnError::Fallback(label) if !labels.contains(label)) {
+                step.set_on_error(OnError::Abort);
             }
         }
         if self.accepts(&candidate) {
@@ -202,9 +203,9 @@ impl Search {
             let Some(mut step) = steps.get(at).cloned() else {
                 continue;
             };
-            step.extra.clear();
+            step.set_extra(Extra::new());
             if let Op::Launch(work) = &mut step.op {
-                work.ms = None;
+                work.set_ms(None);
             }
             let mut candidate = steps.to_vec();
             if let Some(slot) = candidate.get_mut(at) {

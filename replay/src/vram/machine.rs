@@ -89,19 +89,16 @@ impl Machine {
     /// Runs one op.
     pub fn apply(&mut self, step: &Step) -> Outcome {
         let gpu = usize::try_from(step.gpu.unwrap_or(0)).unwrap_or(usize::MAX);
-        let caller = (step.worker, step.thread);
         let rc = if is_cuda_call(&step.op) {
             match self.sticky {
                 Some(sticky) => sticky,
-                None => self.call(&step.op, gpu, caller),
+                None => self.call(step, gpu),
             }
         } else {
             self.host_memory(&step.op);
             0
         };
-        if rc != 0 && !matches!(step.op, Op::GetLastError | Op::PeekLastError) {
-            self.last_errors.insert(caller, rc);
-        }
+        self.remember(step, rc);
         self.outcome(gpu, rc)
     }
 
@@ -109,10 +106,7 @@ impl Machine {
     /// reality wins, and what follows is judged from there.
     pub fn adopt(&mut self, step: &Step, rc: u32) -> Outcome {
         let gpu = usize::try_from(step.gpu.unwrap_or(0)).unwrap_or(usize::MAX);
-        let caller = (step.worker, step.thread);
-        if rc != 0 && !matches!(step.op, Op::GetLastError | Op::PeekLastError) {
-            self.last_errors.insert(caller, rc);
-        }
+        self.remember(step, rc);
         if STICKY.contains(&rc) {
             self.sticky = Some(rc);
         }
@@ -128,6 +122,13 @@ impl Machine {
         self.outcome(gpu, rc)
     }
 
+    /// Keeps the error that a call answered for its caller to ask for.
+    fn remember(&mut self, step: &Step, rc: u32) {
+        if rc != 0 && !matches!(step.op, Op::GetLastError | Op::PeekLastError) {
+            self.last_errors.insert(caller(step), rc);
+        }
+    }
+
     fn outcome(&self, gpu: usize, rc: u32) -> Outcome {
         let device = self.devices.get(gpu);
         Outcome {
@@ -137,11 +138,11 @@ impl Machine {
         }
     }
 
-    fn call(&mut self, op: &Op, gpu: usize, caller: Caller) -> u32 {
+    fn call(&mut self, step: &Step, gpu: usize) -> u32 {
         let Some(device) = self.devices.get_mut(gpu) else {
             return RC_NO_DEVICE;
         };
-        match op {
+        match &step.op {
             Op::Malloc { id, bytes } => device.malloc(*id, *bytes),
             Op::MallocAsync { id, bytes, stream } => device.malloc_async(*id, *bytes, *stream),
             Op::Free { id } => device.free(*id),
@@ -156,8 +157,8 @@ impl Machine {
             Op::Launch(work) | Op::CopyHtoD(work) | Op::CopyDtoH(work) => {
                 device.launch(work.stream)
             }
-            Op::GetLastError => self.last_errors.remove(&caller).unwrap_or(0),
-            Op::PeekLastError => self.last_errors.get(&caller).copied().unwrap_or(0),
+            Op::GetLastError => self.last_errors.remove(&caller(step)).unwrap_or(0),
+            Op::PeekLastError => self.last_errors.get(&caller(step)).copied().unwrap_or(0),
             Op::HostRegister { addr, bytes } => {
                 let rc = self.host.register(*addr, *bytes);
                 if rc == 0 {
@@ -181,6 +182,10 @@ impl Machine {
             self.host.unmap(*addr, *bytes);
         }
     }
+}
+
+fn caller(step: &Step) -> Caller {
+    (step.worker, step.thread())
 }
 
 /// Whether an op is a call into the driver.
@@ -270,9 +275,7 @@ mod tests {
         assert_eq!(machine.sticky(), Some(700));
         assert_eq!(rc(&mut machine, &malloc(2, 1)), 700);
         assert_eq!(rc(&mut machine, &Step::new(Op::GetLastError)), 700);
-        let lock = Step::new(Op::Lock {
-            name: "gpu".to_owned(),
-        });
+        let lock = Step::new(Op::Lock { name: "gpu".into() });
         assert_eq!(rc(&mut machine, &lock), 0);
     }
 

@@ -12,23 +12,22 @@ const IDS_FORM: &str = "a list of allocation ids";
 pub(super) fn step(fields: &mut Fields) -> Result<Step, FieldError> {
     let name = fields.need_text("op")?;
     let op = op(&name, fields)?;
-    Ok(Step {
-        op,
-        worker: fields.take_u32("worker")?,
-        thread: fields.take_u64("thread")?,
-        job: fields.take_text("job")?,
-        partition: fields.take_u32("partition")?,
-        buf: fields.take_text("buf")?,
-        gpu: fields.take_u32("gpu")?,
-        on_error: on_error(fields)?,
-        truth: Truth {
-            rc: fields.take_u32("rc")?,
-            free: fields.take_u64("free")?,
-            pool_reserved: fields.take_u64("pool_reserved")?,
-            pool_used: fields.take_u64("pool_used")?,
-        },
-        extra: fields.drain_extra(),
-    })
+    let mut step = Step::new(op);
+    step.worker = fields.take_u32("worker")?;
+    step.set_thread(fields.take_u64("thread")?);
+    step.set_job(fields.take_text("job")?.as_deref());
+    step.set_partition(fields.take_u32("partition")?);
+    step.set_buf(fields.take_text("buf")?.as_deref());
+    step.gpu = fields.take_u32("gpu")?;
+    step.set_on_error(on_error(fields)?);
+    step.set_truth(Truth {
+        rc: fields.take_u32("rc")?,
+        free: fields.take_u64("free")?,
+        pool_reserved: fields.take_u64("pool_reserved")?,
+        pool_used: fields.take_u64("pool_used")?,
+    });
+    step.set_extra(fields.drain_extra());
+    Ok(step)
 }
 
 fn op(name: &str, fields: &mut Fields) -> Result<Op, FieldError> {
@@ -84,7 +83,7 @@ fn device(name: &str, fields: &mut Fields) -> Result<Op, FieldError> {
         },
         "memGetInfo" => Op::MemGetInfo {
             need: fields.take_u64("need")?,
-            margin: fields.take_u64("margin")?,
+            margin: fields.take_u64("margin")?.map(Box::new),
         },
         "getLastError" => Op::GetLastError,
         "peekLastError" => Op::PeekLastError,
@@ -116,7 +115,7 @@ fn control(name: &str, fields: &mut Fields) -> Result<Op, FieldError> {
         };
         return Ok(Op::Panic { unwind });
     }
-    let label = fields.need_text("name")?;
+    let label = fields.need_text("name")?.into_boxed_str();
     Ok(match name {
         "lock" => Op::Lock { name: label },
         "unlock" => Op::Unlock { name: label },
@@ -137,12 +136,8 @@ fn work(fields: &mut Fields) -> Result<Work, FieldError> {
             _ => return Err(FieldError::new("ms", "milliseconds >= 0", describe(&value))),
         },
     };
-    Ok(Work {
-        stream,
-        reads: ids("reads", fields)?,
-        writes: ids("writes", fields)?,
-        ms,
-    })
+    let (reads, writes) = (ids("reads", fields)?, ids("writes", fields)?);
+    Ok(Work::new(stream, reads, writes, ms))
 }
 
 fn ids(key: &str, fields: &mut Fields) -> Result<Vec<u64>, FieldError> {

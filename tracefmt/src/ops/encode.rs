@@ -20,19 +20,20 @@ impl Serialize for Step {
         map.serialize_entry("op", self.op.name())?;
         own_keys(&self.op, &mut map)?;
         optional(&mut map, "worker", self.worker.as_ref())?;
-        optional(&mut map, "thread", self.thread.as_ref())?;
-        optional(&mut map, "job", self.job.as_ref())?;
-        optional(&mut map, "partition", self.partition.as_ref())?;
-        optional(&mut map, "buf", self.buf.as_ref())?;
+        optional(&mut map, "thread", self.thread().as_ref())?;
+        optional(&mut map, "job", self.job().as_ref())?;
+        optional(&mut map, "partition", self.partition().as_ref())?;
+        optional(&mut map, "buf", self.buf().as_ref())?;
         optional(&mut map, "gpu", self.gpu.as_ref())?;
-        if self.on_error != OnError::Abort {
-            map.serialize_entry("on_error", &self.on_error.to_string())?;
+        if *self.on_error() != OnError::Abort {
+            map.serialize_entry("on_error", &self.on_error().to_string())?;
         }
-        optional(&mut map, "rc", self.truth.rc.as_ref())?;
-        optional(&mut map, "free", self.truth.free.as_ref())?;
-        optional(&mut map, "pool_reserved", self.truth.pool_reserved.as_ref())?;
-        optional(&mut map, "pool_used", self.truth.pool_used.as_ref())?;
-        for (key, value) in &self.extra {
+        let truth = self.truth();
+        optional(&mut map, "rc", truth.rc.as_ref())?;
+        optional(&mut map, "free", truth.free.as_ref())?;
+        optional(&mut map, "pool_reserved", truth.pool_reserved.as_ref())?;
+        optional(&mut map, "pool_used", truth.pool_used.as_ref())?;
+        for (key, value) in self.extra() {
             // A key of the format cannot be smuggled in beside the field that carries it.
             if !self.defines(key) {
                 map.serialize_entry(key, value)?;
@@ -100,11 +101,11 @@ fn own_keys<M: SerializeMap>(op: &Op, map: &mut M) -> Result<(), M::Error> {
 
 fn work_keys<M: SerializeMap>(work: &Work, map: &mut M) -> Result<(), M::Error> {
     map.serialize_entry("stream", &work.stream)?;
-    if !work.reads.is_empty() {
-        map.serialize_entry("reads", &work.reads)?;
+    if !work.reads().is_empty() {
+        map.serialize_entry("reads", work.reads())?;
     }
-    if !work.writes.is_empty() {
-        map.serialize_entry("writes", &work.writes)?;
+    if !work.writes().is_empty() {
+        map.serialize_entry("writes", work.writes())?;
     }
-    optional(map, "ms", work.ms.as_ref())
+    optional(map, "ms", work.ms().as_ref())
 }

@@ -20,7 +20,7 @@
 //! "#;
 //! let schedule = Schedule::read(text.as_bytes())?;
 //! assert_eq!(schedule.steps[1].op, Op::Free { id: 1 });
-//! assert_eq!(schedule.steps[0].truth.rc, Some(0));
+//! assert_eq!(schedule.steps[0].rc, Some(0));
 //! # Ok::<(), tracefmt::ops::OpsError>(())
 //! ```
 

@@ -47,12 +47,8 @@ fn work() -> impl Strategy<Value = Work> {
         (0_u32..100_000).prop_map(|tenths| f64::from(tenths) / 10.0),
         0.0..1e9,
     ]);
-    (stream(), ids(), ids(), ms).prop_map(|(stream, reads, writes, ms)| Work {
-        stream,
-        reads,
-        writes,
-        ms,
-    })
+    (stream(), ids(), ids(), ms)
+        .prop_map(|(stream, reads, writes, ms)| Work::new(stream, reads, writes, ms))
 }
 
 fn device_op() -> impl Strategy<Value = Op> {
@@ -70,7 +66,10 @@ fn device_op() -> impl Strategy<Value = Op> {
         1 => id().prop_map(|event| Op::EventSync { event }),
         1 => bytes().prop_map(|keep| Op::Trim { keep }),
         1 => bytes().prop_map(|bytes| Op::SetThreshold { bytes }),
-        1 => (some(), some()).prop_map(|(need, margin)| Op::MemGetInfo { need, margin }),
+        1 => (some(), some()).prop_map(|(need, margin)| Op::MemGetInfo {
+            need,
+            margin: margin.map(Box::new),
+        }),
         1 => Just(Op::GetLastError),
         1 => Just(Op::PeekLastError),
     ]
@@ -78,6 +77,7 @@ fn device_op() -> impl Strategy<Value = Op> {
 
 fn other_op() -> impl Strategy<Value = Op> {
     let range = || (any::<u64>(), bytes());
+    let name = || text().prop_map(String::into_boxed_str);
     prop_oneof![
         range().prop_map(|(addr, bytes)| Op::HostMap { addr, bytes }),
         range().prop_map(|(addr, bytes)| Op::HostUnmap { addr, bytes }),
@@ -86,10 +86,10 @@ fn other_op() -> impl Strategy<Value = Op> {
         work().prop_map(Op::Launch),
         work().prop_map(Op::CopyHtoD),
         work().prop_map(Op::CopyDtoH),
-        text().prop_map(|name| Op::Lock { name }),
-        text().prop_map(|name| Op::Unlock { name }),
-        (text(), 0_u64..9).prop_map(|(name, n)| Op::Barrier { name, n }),
-        text().prop_map(|name| Op::Label { name }),
+        name().prop_map(|name| Op::Lock { name }),
+        name().prop_map(|name| Op::Unlock { name }),
+        (name(), 0_u64..9).prop_map(|(name, n)| Op::Barrier { name, n }),
+        name().prop_map(|name| Op::Label { name }),
         any::<bool>().prop_map(|unwind| Op::Panic { unwind }),
     ]
 }
@@ -103,7 +103,7 @@ fn on_error() -> impl Strategy<Value = OnError> {
     prop_oneof![
         4 => Just(OnError::Abort),
         1 => Just(OnError::Ignore),
-        1 => "[a-z:]{1,6}".prop_map(OnError::Fallback),
+        1 => "[a-z:]{1,6}".prop_map(|label| OnError::Fallback(label.into())),
     ]
 }
 
@@ -142,17 +142,16 @@ pub fn step() -> impl Strategy<Value = Step> {
     );
     let names = (of(text()), of(text()));
     (op(), place, names, on_error(), truth(), extra()).prop_map(
-        |(op, (worker, thread, partition, gpu), (job, buf), on_error, truth, extra)| Step {
-            op,
-            worker,
-            thread,
-            job,
-            partition,
-            buf,
-            gpu,
-            on_error,
-            truth,
-            extra,
+        |(op, (worker, thread, partition, gpu), (job, buf), on_error, truth, extra)| {
+            let mut step = Step::new(op).or_else(on_error);
+            (step.worker, step.gpu) = (worker, gpu);
+            step.set_thread(thread);
+            step.set_partition(partition);
+            step.set_job(job.as_deref());
+            step.set_buf(buf.as_deref());
+            step.set_truth(truth);
+            step.set_extra(extra);
+            step
         },
     )
 }

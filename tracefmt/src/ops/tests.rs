@@ -18,18 +18,13 @@ fn text_of(schedule: &Schedule) -> String {
 }
 
 fn work(stream: Stream) -> Work {
-    Work {
-        stream,
-        reads: vec![1, 2],
-        writes: vec![3],
-        ms: Some(1.5),
-    }
+    Work::new(stream, vec![1, 2], vec![3], Some(1.5))
 }
 
 /// One line per op, as the specification writes it, with the op that it means.
 #[expect(clippy::too_many_lines, reason = "a table, one row an op")]
 fn every_op() -> Vec<(&'static str, Op)> {
-    let name = || "l".to_owned();
+    let name = || "l".into();
     vec![
         (
             r#"{"op":"malloc","id":1,"bytes":18446744073709551615}"#,
@@ -88,7 +83,7 @@ fn every_op() -> Vec<(&'static str, Op)> {
             r#"{"op":"memGetInfo","need":12,"margin":3}"#,
             Op::MemGetInfo {
                 need: Some(12),
-                margin: Some(3),
+                margin: Some(Box::new(3)),
             },
         ),
         (r#"{"op":"getLastError"}"#, Op::GetLastError),
@@ -169,20 +164,20 @@ fn what_may_stand_on_any_op_is_read_and_kept() {
     );
     let step = read_step(1, line.as_bytes()).expect("a good line");
     assert_eq!(step.worker, Some(1));
-    assert_eq!(step.thread, Some(77));
-    assert_eq!(step.job.as_deref(), Some("a,b %"));
-    assert_eq!(step.partition, Some(3));
-    assert_eq!(step.buf.as_deref(), Some("d_bc"));
+    assert_eq!(step.thread(), Some(77));
+    assert_eq!(step.job(), Some("a,b %"));
+    assert_eq!(step.partition(), Some(3));
+    assert_eq!(step.buf(), Some("d_bc"));
     assert_eq!(step.gpu, Some(1));
-    assert_eq!(step.on_error, OnError::Fallback("slow".to_owned()));
+    assert_eq!(*step.on_error(), OnError::Fallback("slow".into()));
     let truth = Truth {
         rc: Some(2),
         free: Some(10),
         pool_reserved: Some(11),
         pool_used: Some(u64::MAX),
     };
-    assert_eq!(step.truth, truth);
-    assert_eq!(step.extra.get("note"), Some(&"kept".into()));
+    assert_eq!(step.truth(), truth);
+    assert_eq!(step.extra().get("note"), Some(&"kept".into()));
     assert_eq!(serde_json::to_string(&step).expect("writes"), line);
 }
 
@@ -190,7 +185,7 @@ fn what_may_stand_on_any_op_is_read_and_kept() {
 fn null_counts_as_absent() {
     let step = read_step(1, br#"{"op":"ctxSync","worker":null,"rc":null,"x":null}"#).expect("ok");
     assert_eq!(step.worker, None);
-    assert_eq!(step.truth.rc, None);
+    assert_eq!(step.rc, None);
 }
 
 #[test]
@@ -401,14 +396,43 @@ fn an_input_that_fails_ends_the_reading_with_its_place() {
 #[test]
 fn a_key_of_the_format_cannot_be_smuggled_in_as_unknown() {
     let mut step = Step::new(Op::Free { id: 1 });
-    step.extra.insert("id".to_owned(), 2.into());
-    step.extra.insert("worker".to_owned(), 2.into());
-    step.extra.insert("bytes".to_owned(), 2.into());
+    step.add_extra("id", 2.into());
+    step.add_extra("worker", 2.into());
+    step.add_extra("bytes", 2.into());
     let line = serde_json::to_string(&step).expect("writes");
     assert_eq!(
         line, r#"{"op":"free","id":1,"bytes":2}"#,
         "only `bytes` is no key of a free"
     );
+}
+
+#[test]
+fn what_is_taken_back_leaves_no_trace_and_copies_do_not_change_each_other() {
+    let plain = Step::new(Op::Launch(work(Stream::Legacy)));
+    let mut step = plain.clone();
+    step.set_thread(Some(0));
+    step.set_job(Some(""));
+    step.set_partition(Some(0));
+    step.set_buf(Some("d_a"));
+    step.set_on_error(OnError::Ignore);
+    step.set_truth(Truth {
+        pool_used: Some(0),
+        ..Truth::default()
+    });
+    step.add_extra("note", 1.into());
+    let full = step.clone();
+    assert_eq!((full.thread(), full.partition()), (Some(0), Some(0)));
+    assert_eq!((full.job(), full.buf()), (Some(""), Some("d_a")));
+    step.set_thread(None);
+    step.set_job(None);
+    step.set_partition(None);
+    step.set_buf(None);
+    step.set_on_error(OnError::Abort);
+    step.set_truth(Truth::default());
+    step.set_extra(Extra::new());
+    assert_eq!(step, plain);
+    assert_eq!(full.truth().pool_used, Some(0));
+    assert_eq!(full.extra().len(), 1);
 }
 
 proptest! {

@@ -46,7 +46,7 @@ pub(super) fn judged(verb: &Replay, path: &Path, given: &Given) -> Result<Option
         let Entry { step, .. } = entry.map_err(|error| unreadable(&error))?;
         let Ok(mut step) = step else { return Ok(None) };
         if forgets {
-            step.truth = Truth::default();
+            step.set_truth(Truth::default());
         }
         match quiet.step(&step) {
             Said::Clear => {}
@@ -85,7 +85,7 @@ fn first_failure(
         let Entry { line, step } = entry?;
         let Ok(mut step) = step else { return Ok(None) };
         if forgets {
-            step.truth = Truth::default();
+            step.set_truth(Truth::default());
         }
         short.offer(steps, line, step);
         steps += 1;

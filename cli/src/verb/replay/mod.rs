@@ -290,7 +290,7 @@ fn reproduce(verb: &Replay, run: Option<String>, report: &mut Report) {
 /// Nobody recorded what another card or driver answers.
 fn forget_answers(schedule: &mut Schedule) {
     for step in &mut schedule.steps {
-        step.truth = Truth::default();
+        step.set_truth(Truth::default());
     }
 }
 

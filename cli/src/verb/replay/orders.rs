@@ -135,7 +135,7 @@ pub(super) fn op_at(schedule: &Schedule, at: usize) -> String {
 
 fn words(step: &Step) -> String {
     let mut text = step.op.name().to_owned();
-    match (&step.buf, step.op.id(), &step.op) {
+    match (step.buf(), step.op.id(), &step.op) {
         (Some(buf), ..) => put(&mut text, format_args!(" {buf}")),
         (None, Some(id), _) => put(&mut text, format_args!(" id {id}")),
         (
@@ -148,7 +148,7 @@ fn words(step: &Step) -> String {
     if let Op::Malloc { bytes, .. } | Op::MallocAsync { bytes, .. } = step.op {
         put(&mut text, format_args!(", {}", super::text::mib(bytes)));
     }
-    if let Some(partition) = step.partition {
+    if let Some(partition) = step.partition() {
         put(&mut text, format_args!(" (partition {partition})"));
     }
     text

@@ -30,7 +30,7 @@ impl CudaDevice {
         plan: &Plan,
         state: &mut State,
     ) -> Result<Option<u64>, Failure> {
-        for id in &touched.reads {
+        for id in touched.reads() {
             if let Some(pending) = self.held().pending.get(id) {
                 pending.follow(self.device)?;
             }
@@ -39,7 +39,7 @@ impl CudaDevice {
             Phase::Quotient => self.quotient(touched, plan, state)?,
             _ => Some(self.msm(kernel, touched, plan, state)?),
         };
-        for id in &touched.reads {
+        for id in touched.reads() {
             // The launch is done, so the copies before it are.
             let done = self.held().pending.remove(id);
             drop(done);
@@ -59,7 +59,7 @@ impl CudaDevice {
         plan: &Plan,
         state: &mut State,
     ) -> Result<Option<f64>, Failure> {
-        let (reads, writes) = (&touched.reads, &touched.writes);
+        let (reads, writes) = (touched.reads(), touched.writes());
         let (a, bc) = (self.buffer(writes.first())?, self.buffer(writes.get(1))?);
         let Some(Brought::Tables(tables)) = self.brought(reads.get(2)) else {
             // The card's transforms begin at a larger domain.
@@ -160,9 +160,9 @@ impl CudaDevice {
         plan: &Plan,
         state: &mut State,
     ) -> Result<f64, Failure> {
-        let (reads, sizes, phase) = (&touched.reads, plan.sizes(), kernel.phase);
+        let (reads, sizes, phase) = (touched.reads(), plan.sizes(), kernel.phase);
         let (scalars, points) = (self.buffer(reads.first())?, self.buffer(reads.get(1))?);
-        let scratch = self.buffer(touched.writes.first())?;
+        let scratch = self.buffer(touched.writes().first())?;
         let range = part_of(plan, kernel);
         let count = range.end - range.start;
         let dense = sizes.is_dense(phase);

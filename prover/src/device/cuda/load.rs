@@ -76,7 +76,7 @@ impl CudaDevice {
         plan: &Plan,
         state: &State,
     ) -> Result<(), Failure> {
-        let id = touched.writes.first();
+        let id = touched.writes().first();
         let buffer = self.buffer(id)?;
         let parameters = state.parameters();
         match load {
@@ -98,7 +98,7 @@ impl CudaDevice {
                 Ok(())
             }
             Load::Multiples => {
-                let scratch = self.buffer(touched.reads.first())?;
+                let scratch = self.buffer(touched.reads().first())?;
                 self.multiples(&buffer, &scratch, plan)
             }
             Load::Points(kernel) => {

@@ -105,7 +105,7 @@ impl<'a> Reading<'a> {
     fn of(scene: &'a Scene<'_>) -> Self {
         let locks = scene.schedule.steps.iter();
         let names = locks.filter_map(|step| match &step.op {
-            Op::Lock { name } => Some(name.as_str()),
+            Op::Lock { name } => Some(&**name),
             _ => None,
         });
         let names: BTreeSet<&str> = names.collect();

@@ -121,7 +121,7 @@ fn what_was_not_recorded_beyond_a_failure_is_no_leak_on_a_larger_card() {
     let mut larger = schedule(&died(""));
     larger.header.gpus[0].capacity = 64 << 30;
     for step in &mut larger.steps {
-        step.truth = tracefmt::ops::Truth::default();
+        step.set_truth(tracefmt::ops::Truth::default());
     }
     assert_eq!(find_in(&larger, Source::Events), []);
     let request = crate::report::Request::events("case.jsonl");

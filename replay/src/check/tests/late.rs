@@ -63,7 +63,7 @@ fn what_only_a_rebuilt_schedule_suggests_is_a_warning() {
             .all(|finding| finding.severity != Severity::Error && !finding.root)
     );
     let mut seen = sick;
-    seen.steps[9].truth.rc = Some(2);
+    seen.steps[9].rc = Some(2);
     let findings = find_in(&seen, Source::Profile);
     assert!(
         one(&findings, Code::VramLateFree).root,
