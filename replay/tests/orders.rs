@@ -266,8 +266,30 @@ fn check(schedule: &Schedule, profile: Profile) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A worker that holds nothing dies first, and says whether it unwinds.
+fn after_a_death(schedule: &Schedule, unwind: bool) -> Schedule {
+    let mut steps = vec![Step::new(Op::Panic { unwind }).on_worker(9)];
+    steps.extend(schedule.steps.iter().cloned());
+    Schedule::new(schedule.header.clone(), steps)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Who holds what is kept in mind from the first unwinding worker on, here from the first
+    /// step or from a later one.
+    #[test]
+    fn it_does_not_matter_from_when_on_it_is_known_who_holds_what(
+        (schedule, steps) in schedule(3, 0..12).prop_flat_map(|schedule| {
+            let steps = Just(schedule.steps.clone()).prop_shuffle();
+            (Just(schedule), steps)
+        }),
+    ) {
+        let shuffled = Schedule::new(schedule.header.clone(), steps);
+        let options = Options::hypothetical(H200_580);
+        let record = |unwind| Record::of(&after_a_death(&shuffled, unwind), &options);
+        prop_assert_eq!(record(true), record(false));
+    }
 
     #[test]
     fn two_workers_can_come_to_what_exploration_says(schedule in schedule(2, 0..5)) {

@@ -35,14 +35,13 @@ fn compare(name: &str) -> Agreement {
     let mut agreement = Agreement::default();
     for (at, step) in schedule.steps.iter().enumerate() {
         let outcome = machine.apply(step);
-        let truth = &step.truth();
+        let truth = step.truth();
         if truth.rc.is_none() && truth.free.is_none() && truth.pool_reserved.is_none() {
             continue;
         }
         let rc = truth.rc.is_none_or(|rc| rc == outcome.rc);
         let free = truth.free.is_none_or(|free| free == outcome.free);
-        let pool = step
-            .truth()
+        let pool = truth
             .pool_reserved
             .is_none_or(|bytes| bytes == outcome.pool_reserved);
         agreement.steps += 1;

@@ -16,7 +16,7 @@ mod actors;
 mod held;
 pub(crate) mod record;
 
-use tracefmt::ops::{OnError, Op, Schedule, Step};
+use tracefmt::ops::{OnError, Schedule, Step};
 
 use crate::vram::{Machine, Outcome, Profile};
 use actors::{Actors, Turn};
@@ -55,23 +55,27 @@ impl Options {
 }
 
 /// Runs a schedule and hands each step that ran to `observe`, in the order in which they ran.
-pub fn execute(schedule: &Schedule, options: &Options, observe: impl FnMut(&Ran)) -> Ending {
-    let mut runner = Runner {
-        schedule,
-        options,
-        machine: Machine::new(options.profile, &schedule.header),
-        actors: Actors::default(),
-        unwinds: schedule
-            .steps
-            .iter()
-            .any(|step| step.op == Op::Panic { unwind: true }),
-        held: Held::default(),
-        observe,
-    };
-    for at in 0..schedule.steps.len() {
-        runner.arrive(at);
-    }
-    runner.actors.into_ending()
+///
+/// Who holds what matters only once a worker unwinds, and few do: the first that does has the
+/// schedule run again with an account of it. What is known by then happens again as it did.
+pub fn execute(schedule: &Schedule, options: &Options, mut observe: impl FnMut(&Ran)) -> Ending {
+    let mut known = 0_u64;
+    let ending = Runner::new(schedule, options, None, |ran: &Ran| {
+        known += 1;
+        observe(ran);
+    })
+    .run();
+    ending.unwrap_or_else(|| {
+        let mut seen = 0;
+        let held = Some(Held::default());
+        let again = Runner::new(schedule, options, held, |ran: &Ran| {
+            seen += 1;
+            if seen > known {
+                observe(ran);
+            }
+        });
+        again.run().unwrap_or_default()
+    })
 }
 
 struct Runner<'a, F> {
@@ -79,14 +83,42 @@ struct Runner<'a, F> {
     options: &'a Options,
     machine: Machine,
     actors: Actors<'a>,
-    /// Whether some worker unwinds, so that it matters who holds what.
-    unwinds: bool,
-    /// By worker; only if `unwinds`.
-    held: Held<u32>,
+    /// By worker, if an account is kept.
+    held: Option<Held<u32>>,
+    /// A worker unwinds, and no account is kept: nothing runs any more.
+    is_lost: bool,
     observe: F,
 }
 
 impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
+    fn new(
+        schedule: &'a Schedule,
+        options: &'a Options,
+        held: Option<Held<u32>>,
+        observe: F,
+    ) -> Self {
+        Self {
+            schedule,
+            options,
+            machine: Machine::new(options.profile, &schedule.header),
+            actors: Actors::default(),
+            held,
+            is_lost: false,
+            observe,
+        }
+    }
+
+    /// Runs all; none if that takes an account of who holds what.
+    fn run(mut self) -> Option<Ending> {
+        for at in 0..self.schedule.steps.len() {
+            self.arrive(at);
+            if self.is_lost {
+                return None;
+            }
+        }
+        Some(self.actors.into_ending())
+    }
+
     /// A step's turn has come in the recorded order.
     fn arrive(&mut self, at: usize) {
         let Some(step) = self.schedule.steps.get(at) else {
@@ -102,13 +134,17 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
 
     /// Runs what had to wait and need not any more.
     fn wake(&mut self) {
-        while let Some((worker, at)) = self.actors.next_ready() {
+        while !self.is_lost
+            && let Some((worker, at)) = self.actors.next_ready()
+        {
             if let Some(at) = at
                 && let Some(step) = self.schedule.steps.get(at)
             {
                 self.note(at, self.idle_outcome(step), 0, false);
             }
-            while let Some(at) = self.actors.next_postponed(worker) {
+            while !self.is_lost
+                && let Some(at) = self.actors.next_postponed(worker)
+            {
                 if let Some(step) = self.schedule.steps.get(at) {
                     self.take(worker, at, step);
                 }
@@ -122,8 +158,13 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
             Turn::Skip | Turn::Wait => {}
             Turn::Done => self.note(at, self.idle_outcome(step), 0, false),
             Turn::Panic { unwind } => {
-                if unwind {
-                    self.held.unwind(worker, Some(worker), &mut self.machine);
+                match &mut self.held {
+                    Some(held) if unwind => held.unwind(worker, Some(worker), &mut self.machine),
+                    None if unwind => {
+                        self.is_lost = true;
+                        return;
+                    }
+                    _ => {}
                 }
                 self.note(at, self.idle_outcome(step), 0, false);
                 self.actors.stop(worker, Stop::Panicked(at));
@@ -140,8 +181,8 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
         {
             outcome = self.machine.adopt(step, rc);
         }
-        if self.unwinds {
-            self.held.track(worker, step, outcome.rc);
+        if let Some(held) = &mut self.held {
+            held.track(worker, step, outcome.rc);
         }
         let refused = refuses(step, outcome);
         self.note(at, outcome, predicted, refused);

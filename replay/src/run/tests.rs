@@ -132,6 +132,22 @@ fn a_panic_keeps_memory_unless_it_unwinds() {
 }
 
 #[test]
+fn each_step_is_told_once_when_a_worker_unwinds_while_others_go_on() {
+    let schedule = schedule(&[
+        "0 malloc id=1 bytes=8589934592",
+        "0 barrier name=all n=3",
+        "0 panic unwind=true",
+        "1 barrier name=all n=3",
+        "1 malloc id=2 bytes=12884901888",
+        "2 barrier name=all n=3",
+    ]);
+    let (order, record) = run(&schedule);
+    assert_eq!(order, [0, 5, 1, 2, 3, 4]);
+    assert!(record.passes(&schedule), "there is room for the second");
+    assert_eq!(record.ending.stopped, [(0, Stop::Panicked(2))]);
+}
+
+#[test]
 fn a_guard_that_does_not_fit_is_a_failure_of_its_worker() {
     let schedule = schedule(&[
         "0 memGetInfo need=17179869184 margin=0 on_error=fallback:slow",
