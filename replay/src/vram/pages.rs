@@ -15,6 +15,13 @@ struct Page {
     unobserved: u32,
 }
 
+impl Page {
+    /// Whether something keeps it from being idle.
+    fn is_kept(self) -> bool {
+        self.used > 0 || self.unobserved > 0
+    }
+}
+
 /// The pages of one pool. Ranges are in pages, the end excluded.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pages {
@@ -48,6 +55,26 @@ impl Pages {
     /// Counts an unobserved free in or out of every page that it touches.
     pub(super) fn pend_range(&mut self, range: Range, add: bool) {
         self.change(range, |page| page.unobserved = step(page.unobserved, add));
+    }
+
+    /// A block that was used is freed and not observed yet: on each page it counts as the one
+    /// where it counted as the other.
+    pub(super) fn use_to_pend(&mut self, range: Range) {
+        self.change(range, |page| {
+            page.used = step(page.used, false);
+            page.unobserved = step(page.unobserved, true);
+        });
+    }
+
+    /// A block takes the first pages of an unobserved free, whose rest, from the page `rest` on,
+    /// stays what it was.
+    pub(super) fn pend_to_use(&mut self, range: Range, rest: usize) {
+        let (gone, shared) = (range.start..rest.min(range.end), rest..range.end);
+        self.change(gone, |page| {
+            page.used = step(page.used, true);
+            page.unobserved = step(page.unobserved, false);
+        });
+        self.change(shared, |page| page.used = step(page.used, true));
     }
 
     /// How many pages of a range are mapped.
@@ -111,6 +138,13 @@ impl Pages {
         done
     }
 
+    /// How many blocks use a page, and how many unobserved frees are on it.
+    #[cfg(test)]
+    pub(super) fn counts(&self, at: usize) -> (u32, u32) {
+        let page = self.all.get(at).copied().unwrap_or_default();
+        (page.used, page.unobserved)
+    }
+
     /// Hashes which pages are mapped; who uses them follows from the ranges.
     pub(super) fn hash_mapped<H: Hasher>(&self, state: &mut H) {
         self.mapped_count.hash(state);
@@ -135,17 +169,21 @@ impl Pages {
             self.all.resize(range.end, Page::default());
         }
         for at in range {
-            if let Some(page) = self.all.get_mut(at) {
-                change(page);
+            let Some(page) = self.all.get_mut(at) else {
+                continue;
+            };
+            let was_kept = page.is_kept();
+            change(page);
+            if page.is_kept() != was_kept {
+                self.settle(at);
             }
-            self.settle(at);
         }
     }
 
     /// Says of one page whether it is idle now.
     fn settle(&mut self, at: usize) {
         let page = self.all.get(at).copied().unwrap_or_default();
-        let idle = page.used == 0 && page.unobserved == 0 && self.mapped.get(at);
+        let idle = !page.is_kept() && self.mapped.get(at);
         if idle != self.idle.get(at) {
             self.idle.set(at, idle);
             if idle {

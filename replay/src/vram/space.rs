@@ -124,11 +124,19 @@ impl Space {
     /// Uses the first `units` of a free range; the rest stays what it was.
     pub(super) fn take(&mut self, node: Node, units: u64) {
         self.leave(node);
-        if let Some(rest) = self.ranges.split(node, units) {
+        let was = self.ranges.state(node);
+        let rest = self.ranges.split(node, units);
+        self.ranges.set_state(node, State::Used);
+        let pages = self.pages_at(node);
+        if let State::Pending(..) = was {
+            let rest = rest.map_or(pages.end, |rest| self.pages_at(rest).start);
+            self.pages.pend_to_use(pages, rest);
+        } else {
+            self.pages.use_range(pages, true);
+        }
+        if let Some(rest) = rest {
             self.enter(rest);
         }
-        self.ranges.set_state(node, State::Used);
-        self.enter(node);
     }
 
     /// Frees a used range for every stream and gives its bounds.
@@ -196,11 +204,21 @@ impl Space {
     /// the same kind.
     fn become_free(&mut self, node: Node, state: State) {
         self.leave(node);
+        let pages = self.pages_at(node);
+        match (self.ranges.state(node), state) {
+            (State::Used, State::Pending(..)) => self.pages.use_to_pend(pages),
+            (State::Used, _) => self.pages.use_range(pages, false),
+            (State::Pending(..), _) => self.pages.pend_range(pages, false),
+            (State::General, _) => {}
+        }
         self.ranges.set_state(node, state);
         for other in self.ranges.neighbours(node).into_iter().flatten() {
             let merged = self.ranges.state(node).merged(self.ranges.state(other));
             if let Some(merged) = merged {
                 self.leave(other);
+                if let State::Pending(..) = merged {
+                    self.pages.pend_range(self.shared(node, other), false);
+                }
                 self.ranges.join(node, other);
                 self.ranges.set_state(node, merged);
             }
@@ -208,12 +226,23 @@ impl Space {
         self.enter(node);
     }
 
-    /// Counts a range in: among those of its kind, and on its pages.
+    /// The pages that a range touches.
+    fn pages_at(&self, node: Node) -> Range {
+        let span = self.ranges.span(node);
+        self.pages_of(span.start, span.end)
+    }
+
+    /// The page that two neighbours touch, if they do.
+    fn shared(&self, node: Node, other: Node) -> Range {
+        let [one, other] = [self.pages_at(node), self.pages_at(other)];
+        one.start.max(other.start)..one.end.min(other.end)
+    }
+
+    /// Counts a free range in among those of its kind.
     fn enter(&mut self, node: Node) {
         let span = self.ranges.span(node);
-        let pages = self.pages_of(span.start, span.end);
         match self.ranges.state(node) {
-            State::Used => self.pages.use_range(pages, true),
+            State::Used => {}
             State::General => {
                 let whole = self.is_mapped(node);
                 self.ranges.set_whole(node, whole);
@@ -224,19 +253,15 @@ impl Space {
                 };
                 kind.insert(key(span, node));
             }
-            State::Pending(stream, _) => {
-                self.pages.pend_range(pages, true);
-                self.of_stream(stream).insert(key(span, node));
-            }
+            State::Pending(stream, _) => self.of_stream(stream).insert(key(span, node)),
         }
     }
 
-    /// Counts a range out.
+    /// Counts a free range out.
     fn leave(&mut self, node: Node) {
         let span = self.ranges.span(node);
-        let pages = self.pages_of(span.start, span.end);
         match self.ranges.state(node) {
-            State::Used => self.pages.use_range(pages, false),
+            State::Used => {}
             State::General => {
                 let kind = if self.ranges.is_whole(node) {
                     &mut self.whole
@@ -245,10 +270,7 @@ impl Space {
                 };
                 kind.remove(key(span, node));
             }
-            State::Pending(stream, _) => {
-                self.pages.pend_range(pages, false);
-                self.of_stream(stream).remove(key(span, node));
-            }
+            State::Pending(stream, _) => self.of_stream(stream).remove(key(span, node)),
         }
     }
 
@@ -282,6 +304,8 @@ fn node_of(key: u128) -> Node {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const S0: Stream = Stream::Id(0);
@@ -354,6 +378,62 @@ mod tests {
         assert_eq!(bounds(&space, space.general(10)), Some((0, 250)));
         space.give(b);
         assert_eq!(space.ranges.iter().count(), 1, "all one again");
+    }
+
+    /// What the pages should count: of each, the used and the pending ranges on it.
+    fn counted(space: &Space, pages: usize) -> Vec<(u32, u32)> {
+        let mut counts = vec![(0, 0); pages];
+        for (span, state) in space.ranges.iter() {
+            for at in space
+                .pages_of(span.start, span.end)
+                .take_while(|at| *at < pages)
+            {
+                match state {
+                    State::Used => counts[at].0 += 1,
+                    State::Pending(..) => counts[at].1 += 1,
+                    State::General => {}
+                }
+            }
+        }
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn pages_count_the_ranges_on_them_whatever_is_taken_given_and_settled(
+            changes in proptest::collection::vec(
+                (0_u32..6, any::<proptest::sample::Index>(), 1_u64..350, 0_u64..2),
+                0..80,
+            ),
+        ) {
+            let (mut space, []) = space([]);
+            let mut used = Vec::new();
+            space.pages.map(0..20, 20);
+            for (kind, which, units, stream) in changes {
+                let stream = Stream::Id(stream);
+                match kind {
+                    3 if !used.is_empty() => {
+                        space.give(used.swap_remove(which.index(used.len())));
+                    }
+                    4 if !used.is_empty() => {
+                        let node = used.swap_remove(which.index(used.len()));
+                        space.give_pending(node, stream, Moment::default());
+                    }
+                    5 => drop(space.settle(|on, _| on == stream)),
+                    _ => {
+                        let node = space.own(stream, units).or_else(|| space.general(units));
+                        let node = node.expect("the end is open");
+                        space.take(node, units);
+                        used.push(node);
+                    }
+                }
+                let expected = counted(&space, 300);
+                let counts: Vec<_> = (0..300).map(|at| space.pages.counts(at)).collect();
+                prop_assert_eq!(&counts, &expected);
+                let idle = expected.iter().take(20).filter(|counts| **counts == (0, 0));
+                prop_assert_eq!(space.pages.idle(), idle.count() as u64);
+            }
+        }
     }
 
     #[test]
