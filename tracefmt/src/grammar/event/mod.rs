@@ -86,7 +86,7 @@ impl PlainEvent {
 #[inline(always)]
 #[expect(
     clippy::inline_always,
-    reason = "an event is given back through memory by a call, and read in other pieces than it was written"
+    reason = "a call gives an event back through memory; it is read in other pieces than written"
 )]
 pub(crate) fn parse_plain_event(text: &[u8]) -> Option<(PlainEvent, &[u8])> {
     let (ms, rest) = number::front(text.strip_prefix(b"TIMELINE,")?)?;

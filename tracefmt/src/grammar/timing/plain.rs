@@ -4,7 +4,7 @@
 
 #![expect(
     clippy::inline_always,
-    reason = "a mark is given back through memory by a call, and read in other pieces than it was written"
+    reason = "a call gives a mark back through memory, and it is read in other pieces than written"
 )]
 
 use super::number;
