@@ -1,6 +1,6 @@
 //! Timing lines with their owners, packed: a run of a million partitions has ten million of them,
-//! so a [`MarkStore`] keeps 20 bytes of each and 5 of its owner, windows and long value lists beside
-//! them, and gives a [`Mark`] out whole.
+//! so a [`MarkStore`] keeps 20 bytes of each and 5 of its owner, windows and long value lists
+//! beside them, and gives a [`Mark`] out whole.
 //!
 //! Deciding who owns a line is not done here but in `run::attribute`.
 
