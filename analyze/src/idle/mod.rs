@@ -105,22 +105,24 @@ pub fn usage(all: &Reconstruction, demand: &Demand, gpu: u32, listing: Listing) 
     let covers = || {
         let kernels = holds.iter().flat_map(|hold| all.kernels_of(hold));
         let kernel = kernels.copied().collect::<Cover>().within(span);
+        let (mut held, mut calls) = (Union::default(), Union::default());
+        for hold in holds {
+            held.add(tenure(hold));
+            if let Some(call) = call(hold, span) {
+                calls.add(call);
+            }
+        }
         // A tenure whose call is not in the log is one all the same.
-        let uncalled = all.uncalled_of(gpu).map(|tenure| tenure.span);
-        let held = holds.iter().filter_map(tenure);
-        let hold = held.chain(uncalled).collect::<Cover>().within(span);
-        (kernel, hold, calls(holds, span).within(span))
+        for tenure in all.uncalled_of(gpu) {
+            held.add(tenure.span);
+        }
+        (
+            kernel,
+            held.close().within(span),
+            calls.close().within(span),
+        )
     };
-    let states = || States {
-        failed: (holds.iter().filter(|hold| hold.failed))
-            .filter_map(tenure)
-            .collect(),
-        barrier: holds.iter().filter_map(|hold| hold.barrier).collect(),
-        preparing: spans(holds.iter(), |hold| (hold.acquired, hold.prepared)),
-        waiting: spans(holds.iter(), |hold| (hold.request, hold.acquired)),
-        before: spans(holds.iter(), |hold| (hold.ready, hold.request)),
-        demand,
-    };
+    let states = || States::of(holds, demand);
     let ((kernel, hold, interval), states) = rayon::join(covers, states);
     let (by_kernel, by_hold) = rayon::join(
         || states.split(span, &kernel, &hold, Ledger::listing(listing)),
@@ -136,26 +138,20 @@ pub fn usage(all: &Reconstruction, demand: &Demand, gpu: u32, listing: Listing) 
     })
 }
 
-fn spans<'a>(holds: impl Iterator<Item = &'a Hold>, of: impl Fn(&'a Hold) -> (i64, i64)) -> Cover {
-    let all = holds.map(of);
-    all.filter_map(|(start, end)| Span::new(start, end))
-        .collect()
+fn tenure(hold: &Hold) -> Span {
+    Span {
+        start: hold.acquired,
+        end: hold.released,
+    }
 }
 
-fn tenure(hold: &Hold) -> Option<Span> {
-    Span::new(hold.acquired, hold.released)
-}
-
-fn calls(holds: &[Hold], span: Span) -> Cover {
-    let of = |hold: &Hold| {
-        let end = match hold.over {
-            Some(over) => over,
-            None if hold.open => span.end,
-            None => hold.released,
-        };
-        Span::new(hold.started?, end)
+fn call(hold: &Hold, span: Span) -> Option<Span> {
+    let end = match hold.over.us() {
+        Some(over) => over,
+        None if hold.open => span.end,
+        None => hold.released,
     };
-    holds.iter().filter_map(of).collect()
+    Span::new(hold.started.us()?, end)
 }
 
 /// What holds at which time, beside busy time.
@@ -168,7 +164,34 @@ struct States<'a> {
     demand: &'a Demand,
 }
 
-impl States<'_> {
+impl<'a> States<'a> {
+    /// What the calls of a GPU do, in one pass over them.
+    fn of(holds: &[Hold], demand: &'a Demand) -> Self {
+        let mut failed = Union::default();
+        let (mut barrier, mut preparing) = (Union::default(), Union::default());
+        let (mut waiting, mut before) = (Union::default(), Union::default());
+        for hold in holds {
+            if hold.failed {
+                failed.add(tenure(hold));
+            }
+            barrier.add(hold.barrier);
+            let (start, end) = (hold.acquired, hold.prepared);
+            preparing.add(Span { start, end });
+            let (start, end) = (hold.request, hold.acquired);
+            waiting.add(Span { start, end });
+            let (start, end) = (hold.ready, hold.request);
+            before.add(Span { start, end });
+        }
+        Self {
+            failed: failed.close(),
+            barrier: barrier.close(),
+            preparing: preparing.close(),
+            waiting: waiting.close(),
+            before: before.close(),
+            demand,
+        }
+    }
+
     /// Every idle stretch of the span with its cause, in one pass over all covers.
     fn split(&self, span: Span, busy: &Cover, hold: &Cover, mut ledger: Ledger) -> Ledger {
         let Some(active) = busy.hull() else {

@@ -32,10 +32,10 @@ pub struct Hold {
     pub call: u32,
     /// GPU, 0 where the log does not say.
     pub gpu: u32,
-    /// `GPU_START` of its partition; none if the log does not say.
-    pub started: Option<i64>,
-    /// `GPU_END` of its partition; none if the log does not say.
-    pub over: Option<i64>,
+    /// `GPU_START` of its partition.
+    pub started: Known,
+    /// `GPU_END` of its partition.
+    pub over: Known,
     /// The worker took the partition.
     pub ready: i64,
     /// It asked for the lock.
@@ -48,8 +48,8 @@ pub struct Hold {
     pub prepared: i64,
     /// Its stretches in [`Reconstruction::kernels`].
     pub kernels: std::ops::Range<u32>,
-    /// The GPU thread waited for the CPU.
-    pub barrier: Option<Span>,
+    /// The GPU thread waited for the CPU; empty if it did not.
+    pub barrier: Span,
     /// The log ends before the call does.
     pub open: bool,
     /// The call failed with its own reason.
@@ -58,6 +58,31 @@ pub struct Hold {
     pub confidence: Confidence,
     /// Last line that it printed under the lock, or the one that started it.
     pub line: LineRef,
+}
+
+const _: () = assert!(
+    size_of::<Hold>() <= 104,
+    "a long run has a million, and they are gone through ten times"
+);
+
+/// A time that the log may not give, in eight bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known(i64);
+
+impl Known {
+    /// No line gives it: far from all that [`sane`] leaves.
+    const UNKNOWN: i64 = i64::MIN;
+
+    /// Microseconds since the run's epoch, if the log says so.
+    pub fn us(self) -> Option<i64> {
+        (self.0 != Self::UNKNOWN).then_some(self.0)
+    }
+}
+
+impl From<Option<i64>> for Known {
+    fn from(us: Option<i64>) -> Self {
+        Self(us.unwrap_or(Self::UNKNOWN))
+    }
 }
 
 impl Hold {
@@ -241,7 +266,5 @@ fn close(hold: &mut Hold, end: i64) {
     hold.acquired = hold.acquired.min(end.max(hold.request));
     hold.prepared = hold.prepared.clamp(hold.acquired, end.max(hold.acquired));
     hold.released = hold.released.min(end.max(hold.acquired));
-    if let Some(barrier) = &mut hold.barrier {
-        barrier.end = barrier.end.min(end.max(barrier.start));
-    }
+    hold.barrier.end = hold.barrier.end.min(end.max(hold.barrier.start));
 }

@@ -72,7 +72,7 @@ impl Calls {
         // By number: a log may call a worker anything, and then a list of all numbers has no room.
         let mut last: BTreeMap<u32, u32> = BTreeMap::new();
         for (index, hold) in (0_u32..).zip(&all.holds) {
-            calls.over.push(hold.over.unwrap_or(NEVER));
+            calls.over.push(hold.over.us().unwrap_or(NEVER));
             let Some(call) = run.calls.get(hold.call as usize) else {
                 continue;
             };
