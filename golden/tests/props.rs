@@ -161,7 +161,7 @@ proptest! {
         let text = golden.to_toml();
         prop_assert!(text.is_ok());
         let back = Snapshot::from_toml(&text.unwrap_or_default(), path);
-        prop_assert!(back.is_ok());
+        prop_assert_eq!(back.as_ref().ok(), Some(&golden));
         let options = Options::default();
         let evidence = Evidence::of(&samples('c', &cand), options.rules);
         let one = judge(Some(&golden), &evidence, &options);

@@ -715,6 +715,19 @@ fn a_third_of_the_times_cannot_be_slower_unseen() {
 }
 
 #[test]
+fn a_mean_beyond_all_bounds_is_said_in_words() {
+    let mut candidate = samples("c", 8);
+    times(&mut candidate, "phase3", |at, _| match at % 3 {
+        0 => f64::MAX / 4.0,
+        _ => f64::MIN_POSITIVE,
+    });
+    let verdict = check(Some(&golden()), &candidate);
+    let text = golden::render::text(&verdict);
+    assert!(text.contains("at least a thousandfold"), "{text}");
+    assert!(!text.contains("inf %"), "{text}");
+}
+
+#[test]
 fn what_is_not_gated_forbids_no_pass_and_is_said() {
     let options = Options {
         ungated: vec!["phase0".to_owned()],
