@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod gate;
 pub mod history;
 pub mod key;
+mod percent;
 pub mod problem;
 pub mod render;
 pub mod samples;

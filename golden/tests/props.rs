@@ -131,7 +131,8 @@ proptest! {
         let (one, other) = (check(&base, &cand), check(&up(&base), &up(&cand)));
         prop_assert_eq!(one.outcome, other.outcome);
         for (a, b) in one.phases.iter().zip(&other.phases) {
-            prop_assert!((a.ratio - b.ratio).abs() < 1e-6 && (a.low - b.low).abs() < 1e-6);
+            // A golden holds six decimals of each log time.
+            prop_assert!((a.ratio - b.ratio).abs() < 1e-5 && (a.low - b.low).abs() < 1e-5);
         }
     }
 

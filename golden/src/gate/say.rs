@@ -186,11 +186,7 @@ fn error(code: Code, title: String) -> Finding {
     finding
 }
 
-/// A ratio as a signed change, e.g. `+6.1 %`.
+/// A ratio as a signed change; one without bound may be any.
 fn percent(ratio: f64) -> String {
-    if ratio.is_finite() {
-        format!("{:+.1} %", (ratio - 1.0) * 100.0)
-    } else {
-        "any".to_owned()
-    }
+    crate::percent::change(ratio).unwrap_or_else(|| "any".to_owned())
 }

@@ -4,6 +4,7 @@
 use tracefmt::finding::Code;
 
 use super::Pair;
+use crate::percent;
 use crate::problem::Problem;
 use crate::verdict::PhaseVerdict;
 
@@ -16,15 +17,19 @@ pub(super) fn problems(pairs: &[Pair<'_>], phases: &[PhaseVerdict]) -> Vec<Probl
         let base = pair.base.mean.iter().copied().reduce(f64::max)?;
         let cand = pair.cand.mean.iter().copied().reduce(f64::min)?;
         (cand - base > phase.limit.ln_1p()).then(|| {
-            let percent = |ln: f64| 100.0 * ln.exp_m1();
             let what = format!(
                 "some of its times are much slower than the middle: the mean of every run is at \
-                 least {:.1} % above the median, {:.1} % at most in the golden",
-                percent(cand),
-                percent(base),
+                 least {} above the median, {} at most in the golden",
+                excess(cand),
+                excess(base),
             );
             Problem::blocking(Code::GateInconclusive, what).of_phase(pair.name)
         })
     });
     found.collect()
+}
+
+/// How far a mean lies above its median, whose natural logarithms differ by so much.
+fn excess(ln: f64) -> String {
+    percent::effect(ln.exp_m1()).unwrap_or_else(|| "a thousandfold".to_owned())
 }

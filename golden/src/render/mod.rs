@@ -94,22 +94,12 @@ pub fn headline(verdict: &Verdict) -> String {
 
 /// A ratio as a signed change in per cent; a dash where there is none.
 fn change(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    if percent.is_finite() {
-        format!("{percent:+.1} %")
-    } else {
-        "-".to_owned()
-    }
+    crate::percent::change(ratio).unwrap_or_else(|| "-".to_owned())
 }
 
-/// An effect in per cent.
+/// An effect in per cent; a dash where there is none.
 fn percent(effect: f64) -> String {
-    let percent = effect * 100.0;
-    if percent.is_finite() {
-        format!("{percent:.1} %")
-    } else {
-        "-".to_owned()
-    }
+    crate::percent::effect(effect).unwrap_or_else(|| "-".to_owned())
 }
 
 /// An interval of ratios.

@@ -94,14 +94,15 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// A candidate from evidence, cut to the latest [`RUNS_MAX`] runs.
+    /// A candidate from evidence, cut to the latest [`RUNS_MAX`] runs. Its figures are those that
+    /// its text will hold, so that both are judged alike.
     #[must_use]
     pub fn candidate(evidence: &Evidence) -> Self {
         let skip = evidence.runs.len().saturating_sub(RUNS_MAX);
         let phases = evidence
             .phases
             .iter()
-            .map(|(name, column)| (name.clone(), column.latest(skip)))
+            .map(|(name, column)| (name.clone(), column.latest(skip).rounded()))
             .collect();
         Self {
             schema: SCHEMA,

@@ -27,7 +27,8 @@ impl Column {
         }
     }
 
-    fn rounded(&self) -> Self {
+    /// The same as a text holds it.
+    pub(super) fn rounded(&self) -> Self {
         let all = |values: &[f64]| values.iter().map(|x| round(*x)).collect();
         Self {
             quantum_ms: self.quantum_ms,
@@ -65,11 +66,7 @@ impl Snapshot {
     /// # Errors
     /// A value that TOML has no form for.
     pub fn to_toml(&self) -> Result<String, GoldenError> {
-        let mut rounded = self.clone();
-        for column in rounded.phases.values_mut() {
-            *column = column.rounded();
-        }
-        let body = toml::to_string(&rounded).map_err(|error| GoldenError::Encode {
+        let body = toml::to_string(self).map_err(|error| GoldenError::Encode {
             what: error.to_string(),
         })?;
         Ok(format!(

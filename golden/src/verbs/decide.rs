@@ -6,6 +6,7 @@ use super::Place;
 use crate::GoldenError;
 use crate::evidence::Evidence;
 use crate::gate::{Options, judge};
+use crate::percent;
 use crate::snapshot::store::{Store, read_if_there, remove, write};
 use crate::snapshot::{Acceptance, Accepted, Anchor, Snapshot};
 use crate::verdict::{Outcome, Verdict};
@@ -171,13 +172,21 @@ fn slower(verdict: &Verdict, options: &Options) -> Vec<String> {
             let moved = phase.raw_ratio > 1.0 + options.effect_max;
             shown || moved || phase.verdict == Outcome::Regression
         })
-        .map(|phase| format!("{} {:+.1} %", phase.phase, (phase.raw_ratio - 1.0) * 100.0));
+        .map(|phase| moved(&phase.phase, phase.raw_ratio));
     let figures = verdict
         .exact
         .iter()
         .filter(|figure| figure.verdict == Outcome::Regression)
         .map(|figure| figure.name.clone());
     phases.chain(figures).collect()
+}
+
+fn moved(phase: &str, ratio: f64) -> String {
+    let change = percent::change(ratio);
+    format!(
+        "{phase} {}",
+        change.as_deref().unwrap_or("beyond all bounds")
+    )
 }
 
 /// Phases that would stand further above the anchor than the budget allows.
@@ -190,7 +199,7 @@ fn over_budget(golden: Option<&Snapshot>, candidate: &Snapshot, options: &Option
         .iter()
         .filter_map(|(name, column)| Some((name, column.ms().ln() - anchor.ln_ms.get(name)?)))
         .filter(|(_, sum)| *sum > options.drift_budget.ln_1p())
-        .map(|(name, sum)| format!("{name} {:+.1} %", sum.exp_m1() * 100.0))
+        .map(|(name, sum)| moved(name, sum.exp()))
         .collect()
 }
 
