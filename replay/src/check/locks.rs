@@ -113,7 +113,7 @@ fn uses_card(op: &Op) -> bool {
 /// Whether two steps are of one partition.
 fn is_alike(scene: &Scene<'_>, taken: usize, step: &Step) -> bool {
     let taken = scene.schedule.steps.get(taken);
-    taken.is_some_and(|taken| (&taken.job(), taken.partition()) == (&step.job(), step.partition()))
+    taken.is_some_and(|taken| (taken.job(), taken.partition()) == (step.job(), step.partition()))
 }
 
 impl<'a> Holding<'a> {

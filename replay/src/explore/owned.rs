@@ -29,7 +29,7 @@ impl Owned {
                 let Some((_, step)) = plan.step(worker, place) else {
                     continue;
                 };
-                if let OnError::Fallback(label) = &step.on_error() {
+                if let OnError::Fallback(label) = step.on_error() {
                     passed = passed.max(plan.seek(worker, place, label));
                 }
                 let (Op::Malloc { id, bytes } | Op::MallocAsync { id, bytes, .. }) = step.op else {

@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
                     let guard = guards.entry(one).or_insert_with(|| held.clone());
                     guard.retain(|name| held.contains(name));
                 }
-                if let OnError::Fallback(label) = &step.on_error() {
+                if let OnError::Fallback(label) = step.on_error() {
                     let end = self.seek(worker, place, label);
                     let over = program.get(place..end).unwrap_or(&[]);
                     jumped.extend(self.steps_of(over).filter_map(lock_name));

@@ -180,7 +180,7 @@ impl<'a> State<'a> {
         if outcome.rc == 0 && !refuses(step, outcome) {
             return false;
         }
-        match &step.on_error() {
+        match step.on_error() {
             OnError::Ignore => {}
             OnError::Abort => self.stop(worker),
             OnError::Fallback(label) => self.set_next(worker, plan.seek(worker, next, label)),

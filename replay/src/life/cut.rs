@@ -42,7 +42,7 @@ impl Cuts {
             let makes = matches!(step.op, Op::Malloc { .. } | Op::MallocAsync { .. });
             let is_named = step.op.id().is_some_and(|id| named.contains(&(gpu, id)));
             let after = next.insert(step.worker.unwrap_or(0), step);
-            let goes_on = after.is_some_and(|after| match (&step.on_error(), &after.op) {
+            let goes_on = after.is_some_and(|after| match (step.on_error(), &after.op) {
                 (OnError::Fallback(label), Op::Label { name }) => label == name,
                 _ => false,
             });

@@ -150,7 +150,7 @@ impl Truth {
     /// Counts a step that ran, where something was recorded of it; `predicted` is the code that
     /// the model gives.
     pub(crate) fn count(&mut self, step: &Step, predicted: u32, outcome: &Answer) {
-        let known = &step.truth();
+        let known = step.truth();
         if matches!(step.op, Op::Lock { .. }) {
             // The model of the driver has no say in who gets a lock.
             return;

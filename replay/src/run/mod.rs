@@ -57,21 +57,22 @@ impl Options {
 /// Runs a schedule and hands each step that ran to `observe`, in the order in which they ran.
 ///
 /// Who holds what matters only once a worker unwinds, and few do: the first that does has the
-/// schedule run again with an account of it. What is known by then happens again as it did.
+/// schedule run again with an account of it. What was told by then happens again as it did, and is
+/// not told twice.
 pub fn execute(schedule: &Schedule, options: &Options, mut observe: impl FnMut(&Ran)) -> Ending {
-    let mut known = 0_u64;
+    let mut told = 0_u64;
     let ending = Runner::new(schedule, options, None, |ran: &Ran| {
-        known += 1;
+        told += 1;
         observe(ran);
     })
     .run();
     ending.unwrap_or_else(|| {
-        let mut seen = 0;
+        let mut ran = 0;
         let held = Some(Held::default());
-        let again = Runner::new(schedule, options, held, |ran: &Ran| {
-            seen += 1;
-            if seen > known {
-                observe(ran);
+        let again = Runner::new(schedule, options, held, |step: &Ran| {
+            ran += 1;
+            if ran > told {
+                observe(step);
             }
         });
         again.run().unwrap_or_default()
@@ -158,13 +159,12 @@ impl<'a, F: FnMut(&Ran)> Runner<'a, F> {
             Turn::Skip | Turn::Wait => {}
             Turn::Done => self.note(at, self.idle_outcome(step), 0, false),
             Turn::Panic { unwind } => {
-                match &mut self.held {
-                    Some(held) if unwind => held.unwind(worker, Some(worker), &mut self.machine),
-                    None if unwind => {
+                if unwind {
+                    let Some(held) = &mut self.held else {
                         self.is_lost = true;
                         return;
-                    }
-                    _ => {}
+                    };
+                    held.unwind(worker, Some(worker), &mut self.machine);
                 }
                 self.note(at, self.idle_outcome(step), 0, false);
                 self.actors.stop(worker, Stop::Panicked(at));

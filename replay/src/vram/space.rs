@@ -208,8 +208,8 @@ impl Space {
         match (self.ranges.state(node), state) {
             (State::Used, State::Pending(..)) => self.pages.use_to_pend(pages),
             (State::Used, _) => self.pages.use_range(pages, false),
-            (State::Pending(..), _) => self.pages.pend_range(pages, false),
-            (State::General, _) => {}
+            (State::Pending(..), State::General) => self.pages.pend_range(pages, false),
+            (State::Pending(..) | State::General, _) => {}
         }
         self.ranges.set_state(node, state);
         for other in self.ranges.neighbours(node).into_iter().flatten() {

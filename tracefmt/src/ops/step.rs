@@ -69,7 +69,7 @@ pub struct Step {
     pub worker: Option<u32>,
     /// The card, as an index into the header's list; absent means 0.
     pub gpu: Option<u32>,
-    /// The CUDA result code that was recorded; the rest of what was is in [`Step::truth`].
+    /// The CUDA result code that was recorded; [`Step::truth`] gives all that was.
     pub rc: Option<u32>,
     /// None if it says nothing, so that equal steps are equal part by part.
     rest: Option<Arc<Rest>>,
