@@ -3,7 +3,7 @@
 mod common;
 
 use analyze::diagnose::{NoLines, Question, Reading, diagnose, render};
-use analyze::interval::reconstruct;
+use analyze::interval::{Hold, reconstruct};
 use analyze::{Options, analyze, compare};
 use common::{Part, Shape, simulate};
 use proptest::prelude::*;
@@ -181,6 +181,8 @@ proptest! {
             mangle(run, index.index(parts.len()), harm);
         }
         let all = reconstruct(&trace.runs[0]);
+        let by_time = |hold: &Hold| (hold.gpu, hold.acquired);
+        prop_assert!(all.holds.is_sorted_by_key(by_time), "{:?}", all.holds);
         for hold in &all.holds {
             prop_assert!(hold.ready <= hold.request, "{:?}", hold);
             prop_assert!(hold.request <= hold.acquired, "{:?}", hold);
