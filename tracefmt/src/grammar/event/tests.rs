@@ -356,6 +356,41 @@ fn a_plain_event_is_what_the_whole_grammar_reads() {
 }
 
 #[test]
+fn a_time_beyond_32_bits_is_not_plain_and_read_all_the_same() {
+    for (event, what, ms) in [
+        ("SYNTH_END", "partition=3,synth_ms", u64::from(u32::MAX)),
+        ("SYNTH_END", "synth_ms", u64::from(u32::MAX) + 1),
+        (
+            "GPU_END",
+            "worker=1,partition=9,gpu_ms",
+            u64::from(u32::MAX),
+        ),
+        (
+            "GPU_END",
+            "worker=1,partition=9,gpu_ms",
+            u64::from(u32::MAX) + 1,
+        ),
+        ("GPU_END", "worker=1,gpu_ms", u64::MAX),
+    ] {
+        let line = format!("TIMELINE,5,{event},j,{what}={ms}");
+        let whole = parse_event(line.as_bytes());
+        match parse_plain_event(line.as_bytes()) {
+            Some((plain, _)) => {
+                assert_eq!(ms, u64::from(u32::MAX), "{line}");
+                assert_eq!(Some(plain.of_job("j")), whole);
+            }
+            None => assert!(ms > u64::from(u32::MAX), "{line}"),
+        }
+        let spent = match whole.map(|event| event.what) {
+            Some(What::SynthEnd { synth_ms, .. }) => synth_ms,
+            Some(What::GpuEnd { gpu_ms }) => gpu_ms,
+            _ => None,
+        };
+        assert_eq!(spent, Some(ms), "{line}");
+    }
+}
+
+#[test]
 fn a_strange_job_is_not_plain() {
     for job in [
         "a,b",
