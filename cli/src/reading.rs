@@ -72,6 +72,7 @@ pub fn read(sources: &[Source]) -> Result<Logs, CliError> {
 
 /// A word on two inputs that speak of the same job: pieces of one run, read as two runs.
 fn pieces(trace: &Trace) -> Option<String> {
+    // One input alone is no piece, and a long log has a hundred thousand jobs to sort.
     let inputs = || trace.runs.iter().map(|run| run.first.input());
     if inputs().min() == inputs().max() {
         return None;

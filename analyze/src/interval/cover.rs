@@ -60,7 +60,7 @@ pub(crate) struct Union {
 }
 
 impl Union {
-    /// Adds one.
+    /// Adds one; one that is empty, or ends before it starts, adds nothing.
     pub(crate) fn add(&mut self, span: Span) {
         if span.start >= span.end {
             return;
