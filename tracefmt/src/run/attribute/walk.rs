@@ -60,6 +60,8 @@ fn in_two(mut first: Walk<'_>, begin: u32, middle: u32) -> Vec<Owners> {
     let (at_middle, found) = thread::scope(|scope| {
         let later = scope.spawn(move || {
             second.skip(begin);
+            // What it finds before the middle is not kept, and need not begin at the first mark.
+            second.owners = Owners::from(second.at.mark, 0);
             second.until(middle);
             let state = (second.at, second.beam.clone());
             let (from, count) = (second.at.mark, second.run.marks.len());
