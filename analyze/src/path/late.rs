@@ -56,8 +56,6 @@ const NEVER: i64 = i64::MAX;
 /// What is wanted of the calls, gathered in one pass: a long run has hundreds of megabytes of tasks
 /// and calls. All are indexed as the holds, but `hold_of` as the tasks.
 struct Calls {
-    /// `GPU_END`, or [`NEVER`].
-    over: Vec<i64>,
     worker_before: Links,
     hold_of: Links,
 }
@@ -65,22 +63,25 @@ struct Calls {
 impl Calls {
     fn of(run: &Run, all: &Reconstruction, tick: i64) -> Self {
         let mut calls = Self {
-            over: Vec::with_capacity(all.holds.len()),
             worker_before: Links::none(all.holds.len()),
             hold_of: Links::none(run.tasks.len()),
         };
         // By number: a log may call a worker anything, and then a list of all numbers has no room.
         let mut last: BTreeMap<u32, u32> = BTreeMap::new();
         for (index, hold) in (0_u32..).zip(&all.holds) {
-            calls.over.push(hold.over.us().unwrap_or(NEVER));
             let Some(call) = run.calls.get(hold.call as usize) else {
                 continue;
             };
             calls.hold_of.set(call.task as usize, Some(index));
             let before = call.worker.and_then(|worker| last.insert(worker, index));
             // Only where workers prove one call at a time.
-            let before = before
-                .filter(|before| at(&calls.over, *before as usize, NEVER) <= hold.ready + tick);
+            let before = before.filter(|before| {
+                let over = all
+                    .holds
+                    .get(*before as usize)
+                    .and_then(|hold| hold.over.us());
+                over.is_some_and(|over| over <= hold.ready + tick)
+            });
             calls.worker_before.set(index as usize, before);
         }
         calls
@@ -95,10 +96,9 @@ impl Late {
             (slot_before(&times, tick), times)
         };
         let (calls, (slot_before, times)) = rayon::join(|| Calls::of(run, all, tick), syntheses);
-        let mut ended = Vec::with_capacity(calls.over.len());
-        let known = (0_u32..).zip(&calls.over);
-        let known = known.map(|(hold, over)| (*over, hold));
-        ended.extend(known.filter(|(over, _)| *over != NEVER));
+        let mut ended = Vec::with_capacity(all.holds.len());
+        let holds = (0_u32..).zip(&all.holds);
+        ended.extend(holds.filter_map(|(index, hold)| Some((hold.over.us()?, index))));
         ended.sort_unstable();
         let mut late = Self {
             worker_before: calls.worker_before,
@@ -108,7 +108,7 @@ impl Late {
             ..Self::default()
         };
         let end = all.span.map_or(0, |span| span.end);
-        late.fill_calls(all, &calls.over, end);
+        late.fill_calls(all, end);
         late.fill_syntheses(all, &times, end);
         late
     }
@@ -119,17 +119,15 @@ impl Late {
         self.ended.get(behind.checked_sub(1)?).copied()
     }
 
-    fn fill_calls(&mut self, all: &Reconstruction, over: &[i64], end: i64) {
+    fn fill_calls(&mut self, all: &Reconstruction, end: i64) {
         let n = all.holds.len();
         self.finish = vec![end; n];
         self.hold = vec![end; n];
         self.before = vec![end; n];
         for (index, hold) in all.holds.iter().enumerate().rev() {
             let finish = at(&self.finish, index, end);
-            let behind = match at(over, index, NEVER) {
-                NEVER => 0,
-                over => (over - hold.released).max(0),
-            };
+            let over = hold.over.us();
+            let behind = over.map_or(0, |over| (over - hold.released).max(0));
             let mut release = finish.saturating_sub(behind);
             let next = all.holds.get(index + 1).filter(|next| next.gpu == hold.gpu);
             if let Some(next) = next.filter(|next| next.locked()) {
